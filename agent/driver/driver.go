@@ -1,0 +1,158 @@
+// Package driver says what the agent needs of a desktop: hands that send
+// gestures and eyes that look. The desktops themselves live in the packages
+// below it; drivertest holds the suite that all of them pass.
+//
+// Every place is in physical pixels of the virtual desktop, the one coordinate
+// space that spans all monitors; it may be negative.
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/desktop"
+)
+
+// Hands send input.
+type Hands interface {
+	// Do performs one gesture and returns when the desktop has taken all of its
+	// input events. Between two events it looks at ctx. Whatever happens, no key
+	// or button that it pressed is down when it returns. An error is an
+	// *InputError that says how much was sent.
+	Do(ctx context.Context, in Input) error
+	// Release lets go of every modifier key and mouse button that is down.
+	Release(ctx context.Context) error
+}
+
+// Eyes look at the desktop and change nothing.
+type Eyes interface {
+	// State says whether the desktop can take input now.
+	State(ctx context.Context) (desktop.State, error)
+	// Monitors returns the monitors, the primary one first.
+	Monitors(ctx context.Context) ([]Monitor, error)
+	// Windows returns the visible windows, the topmost first.
+	Windows(ctx context.Context) ([]Window, error)
+	// Capture takes a picture of the whole virtual desktop.
+	Capture(ctx context.Context) (Picture, error)
+}
+
+// Driver is one desktop.
+type Driver interface {
+	Hands
+	Eyes
+}
+
+// Input is one gesture: a Click, Move, Drag, Type, Paste, Combo, Scroll or Focus.
+type Input interface{ input() }
+
+// Button is a mouse button.
+type Button int
+
+// The buttons.
+const (
+	Left Button = iota
+	Right
+	Middle
+)
+
+type (
+	// Click presses and releases a button, Count times as one gesture.
+	Click struct {
+		At        image.Point
+		Button    Button
+		Count     int      // 1 to 3
+		Modifiers []string // held meanwhile: ctrl, shift, alt, win
+	}
+	// Move moves the pointer.
+	Move struct{ At image.Point }
+	// Drag presses at From, moves in steps, releases at To.
+	Drag struct {
+		From, To image.Point
+		Button   Button
+	}
+	// Type types text as characters, whatever the keyboard's layout. LF is
+	// Enter, HT is Tab.
+	Type struct{ Text string }
+	// Paste puts text on the clipboard and presses the system's paste key.
+	Paste struct{ Text string }
+	// Combo presses the keys in order and releases them in reverse. Names are
+	// the schema's: a character, or ctrl, enter, f11 and so on.
+	Combo struct{ Keys []string }
+	// Scroll turns the wheel in notches at a place; up and right are positive.
+	Scroll struct {
+		At                   image.Point
+		Vertical, Horizontal int
+	}
+	// Focus brings a window to the front and gives it the keyboard, and checks
+	// that it came.
+	Focus struct{ WindowID string }
+)
+
+func (Click) input()  {}
+func (Move) input()   {}
+func (Drag) input()   {}
+func (Type) input()   {}
+func (Paste) input()  {}
+func (Combo) input()  {}
+func (Scroll) input() {}
+func (Focus) input()  {}
+
+// Monitor is one monitor of the virtual desktop.
+type Monitor struct {
+	Index   int
+	Bounds  image.Rectangle
+	Scale   float64 // 1.0 is 100 %
+	Primary bool
+}
+
+// Window is one visible top-level window.
+type Window struct {
+	ID      string // opaque, the driver's own
+	Title   string
+	Class   string
+	Process string // name of its executable; empty when not known
+	Bounds  image.Rectangle
+	Active  bool // has the keyboard
+}
+
+// Picture is what the desktop looked like at one moment.
+type Picture struct {
+	Image  *image.RGBA // its bounds are in the virtual desktop's coordinates
+	Taken  time.Time
+	Method string // how it was taken, such as "screen"
+}
+
+// Errors that callers branch on, wrapped in an *InputError by Do.
+var (
+	// ErrUnavailable says that the desktop cannot take input; nothing was sent.
+	ErrUnavailable = errors.New("the desktop cannot take input")
+	// ErrBlocked says that the system refused the input.
+	ErrBlocked = errors.New("the system refused the input")
+	// ErrOffScreen says that a place is on no monitor; nothing was sent.
+	ErrOffScreen = errors.New("the place is on no monitor")
+	// ErrNotInFront says that a window did not come to the front.
+	ErrNotInFront = errors.New("the window did not come to the front")
+	// ErrUnsupported says that this desktop has no such gesture, key or character.
+	ErrUnsupported = errors.New("not possible on this desktop")
+)
+
+// InputError is a gesture that did not come to its end.
+type InputError struct {
+	Sent int   // input events that the desktop took before the fault
+	Err  error // what happened
+}
+
+func (e *InputError) Error() string {
+	return fmt.Sprintf("after %d input events: %v", e.Sent, e.Err)
+}
+
+func (e *InputError) Unwrap() error { return e.Err }
+
+// NothingSent says whether err proves that no input event left.
+func NothingSent(err error) bool {
+	var in *InputError
+	return errors.As(err, &in) && in.Sent == 0
+}
