@@ -1,0 +1,30 @@
+// Package faultpoint marks the places where a test may stop a process dead. It
+// is empty unless the program is built with `-tags faultpoint`.
+//
+// A test listens on a loopback address and names the points it wants in the
+// environment of the process (see Address and Names). A process that comes to
+// such a point connects, says where it is and waits: the test may look at disks
+// and desktops, cut links, send `kill -9`, or let it go on. So a fault happens
+// at a point that both sides agreed on, never by chance.
+package faultpoint
+
+// Environment of a process that is built with `-tags faultpoint`.
+const (
+	// Address names the variable with the test's loopback address.
+	Address = "REPRISE_FAULTPOINT_ADDRESS"
+	// Names names the variable with the wanted points, separated by commas.
+	Names = "REPRISE_FAULTPOINT_NAMES"
+)
+
+// The points, in the order of an action's life.
+const (
+	DispatchJournaled = "server.dispatch_journaled" // server: durable, not yet sent
+	AgentReceived     = "agent.received"            // agent: read from the stream, not yet in the spool
+	AgentStarted      = "agent.started"             // agent: "started" is on disk, no input yet
+	AgentMidInput     = "agent.mid_input"           // agent: some of the gesture's input is sent
+	AgentInputDone    = "agent.input_done"          // agent: all input is sent, no result on disk yet
+	AgentResultStored = "agent.result_stored"       // agent: the result is on disk, not yet sent
+	AgentReportSent   = "agent.report_sent"         // agent: sent, not yet acknowledged
+	ReportReceived    = "server.report_received"    // server: read from the stream, not yet durable
+	ReportJournaled   = "server.report_journaled"   // server: durable, not yet acknowledged
+)
