@@ -3,6 +3,7 @@ package keyname_test
 import (
 	"errors"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,4 +88,22 @@ func TestAKeyIsReadBackFromItsName(t *testing.T) {
 			t.Fatalf("Parse(%q) = %+v, but Parse(%q) = %+v, %v", name, key, key.String(), again, err)
 		}
 	})
+}
+
+func TestTextWithoutAKeyIsRefusedAndNeverQuoted(t *testing.T) {
+	for _, text := range []string{"", "Grüße, 5 €\n\t😀", "\ufffd is a character"} {
+		if err := keyname.CheckText(text); err != nil {
+			t.Errorf("CheckText(%q) = %v", text, err)
+		}
+	}
+	for _, text := range []string{"secret\x00", "secret\r\n", "secret\x1b", "secret\u0085", "secret\xff"} {
+		err := keyname.CheckText(text)
+		if !errors.Is(err, keyname.ErrUnknown) {
+			t.Errorf("CheckText(%q) = %v; want ErrUnknown", text, err)
+			continue
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error quotes the text: %v", err)
+		}
+	}
 }
