@@ -27,11 +27,9 @@ type (
 	}
 	// Started says that the replay holds the machine now.
 	Started struct{}
-	// Dispatched says that the next queued action was put in flight. A step that
-	// has no decision yet gets its first one.
+	// Dispatched says that a queued action was put in flight.
 	Dispatched struct {
 		ActionID, AttemptID string
-		Step                int
 		SessionID           string
 		SpoolID, BootID     string
 		Reason              Reason
@@ -65,13 +63,16 @@ type (
 	PausedBy struct {
 		Reason, Message string
 		Checks          []Check
-		Decide          string // the action to decide on
-		Gate            int    // the step that asked for it; -1: none
+		Decide          string   // the action to decide on
+		Again           []string // further actions that a resume runs again
+		Gate            int      // the step that asked for it; -1: none
 		By              string
 	}
 	// GatePassed says that an unattended replay went past a pause for human.
 	GatePassed struct{ Step int }
 	// Resumed says that a person let the replay go on.
+	//
+	// Retry, the default, runs the action to decide on again under a new id.
 	Resumed struct {
 		By       string
 		Acked    []string // check ids

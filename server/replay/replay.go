@@ -15,32 +15,34 @@ import (
 // Replay is one run of a workflow on one machine. Its fields are read by the
 // rooms round it and written by Apply alone.
 type Replay struct {
-	ID            string
-	MachineID     string
-	Workflow      string // the workflow's name
-	RequestID     string
-	RequestHash   string // of the request's body; same id and body, same replay
-	Labels        map[string]string
-	Unattended    bool
-	Steps         []Step
-	Actions       []Action // every decision to run a step, in the order of the decisions
-	State         State
-	Pause         *Pause // set exactly while State is Paused
-	InFlight      int    // index in Actions; -1: none
-	Settled       int    // steps that are acked, skipped or abandoned
-	EndReason     string
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-	EndedAt       time.Time
-	Revision      int64 // the last record's sequence number
-	cursor        int   // no step before it is queued, but for those in tail
-	tail          []int // steps that were put back at the tail
-	current       []int // by step: its newest decision, an index in Actions; -1: none yet
-	byID          map[string]int
-	pauses        int // how many pauses there were
-	noEffect      int // actions in a row that should have changed the screen and did not
-	firstNoEffect int // the first of them, an index in Actions
-	gatePassed    []bool
+	ID          string
+	MachineID   string
+	Workflow    string // the workflow's name
+	RequestID   string
+	RequestHash string // of the request's body; same id and body, same replay
+	Labels      map[string]string
+	Unattended  bool
+	Steps       []Step
+	Actions     []Action // every decision to run a step, in the order of the decisions
+	State       State
+	Pause       *Pause // set exactly while State is Paused
+	InFlight    int    // index in Actions of the one that is dispatched; -1: none
+	Settled     int    // steps that are acked, skipped or abandoned
+	EndReason   string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	EndedAt     time.Time
+	Revision    int64 // the last record's sequence number
+
+	started    bool          // it has held the machine
+	cursor     int           // no step before it is queued, but for those in tail
+	tail       []int         // steps that were put back at the tail, in that order
+	current    []int         // by step: its newest decision, an index in Actions
+	older      map[int][]int // by step: the decisions before that, if any
+	byID       map[string]int
+	pauses     int          // how many pauses there were
+	noEffect   []int        // actions in a row that should have changed the screen and did not
+	gatePassed map[int]bool // steps whose pause before they run is over
 }
 
 // State is the state of a replay.
@@ -115,7 +117,8 @@ type Action struct {
 	LastResentAt      time.Time
 	Reason            Reason  // why it was put back last
 	SpoolID, BootID   string  // the agent's memory and process at the last delivery
-	Reported          bool    // a report of it was taken
+	Reported          bool    // a report of it was taken, or one of a decision that replaced it
+	Lost              bool    // delivered to an agent that came back with another memory
 	Report            *Report // the one that was taken
 	Correction        *Point  // where a person said to act
 }
@@ -170,9 +173,10 @@ type Pause struct {
 	Reason  string // by its name in the schema, such as wrong_window
 	Message string
 	Checks  []Check
-	Decide  string // the action to decide on; empty: resume goes on with what follows
-	Gate    int    // the step that asked for this pause before it runs; -1: none
-	By      string // who asked for it; empty: the server
+	Decide  string   // the action to decide on; empty: resume goes on with what follows
+	Again   []string // further actions that a resume runs again
+	Gate    int      // the step that asked for this pause before it runs; -1: none
+	By      string   // who asked for it; empty: the server
 	At      time.Time
 }
 

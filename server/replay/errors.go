@@ -1,0 +1,50 @@
+package replay
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What a command is refused for.
+var (
+	ErrEnded        = errors.New("the replay has ended")
+	ErrNotPaused    = errors.New("the replay is not paused")
+	ErrStillPausing = errors.New("the action in flight has not been reported yet; only a plain resume is possible")
+	ErrNothingToDo  = errors.New("the pause has no action to decide on")
+	ErrExclusive    = errors.New("skip, position and from exclude each other")
+	ErrUnknownStep  = errors.New("the workflow has no such action")
+)
+
+// What the journal refuses, whatever engine it has.
+var (
+	// ErrStale says that a record's position is taken: somebody else wrote.
+	ErrStale = errors.New("the position in the journal is taken")
+	// ErrRequestIDTaken says that another replay has the request id.
+	ErrRequestIDTaken = errors.New("the request id is taken")
+	// ErrNoSpace says that the journal has no room.
+	ErrNoSpace = errors.New("the journal has no room")
+	// ErrNotFound says that the journal knows no such replay.
+	ErrNotFound = errors.New("no such replay")
+)
+
+// ChecksError says which safety checks keep a replay paused.
+type ChecksError struct {
+	Missing []string // required and not acknowledged
+	Unknown []string // acknowledged and not pending
+}
+
+func (e *ChecksError) Error() string {
+	var parts []string
+	if len(e.Missing) > 0 {
+		parts = append(parts, "required safety checks are not acknowledged: "+strings.Join(e.Missing, ", "))
+	}
+	if len(e.Unknown) > 0 {
+		parts = append(parts, "no such safety checks are pending: "+strings.Join(e.Unknown, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+func impossible(r *Replay, ev Event) error {
+	return fmt.Errorf("replay %s at %d: %T does not fit its state %v", r.ID, r.Revision, ev, r.State)
+}
