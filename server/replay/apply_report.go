@@ -41,6 +41,7 @@ func (r *Replay) acked(i int) {
 	step := r.Actions[i].Step
 	if newer := r.current[step]; newer != i {
 		r.setState(newer, ActionSuperseded)
+		r.older[step] = append(r.older[step], newer)
 		r.current[step] = i
 	}
 	r.setState(i, ActionAcked)
@@ -126,7 +127,11 @@ func (r *Replay) runAgain(i int, skip bool, correction *Point) {
 		r.setState(i, ActionSkipped)
 		return
 	}
-	next := Action{Step: r.Actions[i].Step, Resumes: r.Actions[i].Resumes + 1, Correction: correction}
+	next := Action{Step: r.Actions[i].Step, Resumes: r.Actions[i].Resumes, Correction: correction}
+	for _, j := range r.older[next.Step] {
+		next.Resumes = max(next.Resumes, r.Actions[j].Resumes)
+	}
+	next.Resumes++
 	r.setState(i, ActionSuperseded)
 	r.decide(next)
 }

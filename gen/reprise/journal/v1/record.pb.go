@@ -764,16 +764,14 @@ type Dispatched struct {
 	ActionId string `protobuf:"bytes,1,opt,name=action_id,json=actionId,proto3" json:"action_id,omitempty"`
 	// The attempt.
 	AttemptId string `protobuf:"bytes,2,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
-	// The step.
-	Step int32 `protobuf:"varint,3,opt,name=step,proto3" json:"step,omitempty"`
 	// The session that delivers.
-	SessionId string `protobuf:"bytes,4,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
+	SessionId string `protobuf:"bytes,3,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// The agent's memory.
-	SpoolId string `protobuf:"bytes,5,opt,name=spool_id,json=spoolId,proto3" json:"spool_id,omitempty"`
+	SpoolId string `protobuf:"bytes,4,opt,name=spool_id,json=spoolId,proto3" json:"spool_id,omitempty"`
 	// The agent's process.
-	BootId string `protobuf:"bytes,6,opt,name=boot_id,json=bootId,proto3" json:"boot_id,omitempty"`
+	BootId string `protobuf:"bytes,5,opt,name=boot_id,json=bootId,proto3" json:"boot_id,omitempty"`
 	// Why it is delivered again: see Requeued; 0: the first delivery.
-	Reason        int32 `protobuf:"varint,7,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason        int32 `protobuf:"varint,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -820,13 +818,6 @@ func (x *Dispatched) GetAttemptId() string {
 		return x.AttemptId
 	}
 	return ""
-}
-
-func (x *Dispatched) GetStep() int32 {
-	if x != nil {
-		return x.Step
-	}
-	return 0
 }
 
 func (x *Dispatched) GetSessionId() string {
@@ -1292,7 +1283,9 @@ type PausedBy struct {
 	// The step that asked for it, plus one; 0: none.
 	GatePlusOne int32 `protobuf:"varint,5,opt,name=gate_plus_one,json=gatePlusOne,proto3" json:"gate_plus_one,omitempty"`
 	// Who asked for it.
-	By            string `protobuf:"bytes,6,opt,name=by,proto3" json:"by,omitempty"`
+	By string `protobuf:"bytes,6,opt,name=by,proto3" json:"by,omitempty"`
+	// Further actions that a resume runs again.
+	Again         []string `protobuf:"bytes,7,rep,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1367,6 +1360,13 @@ func (x *PausedBy) GetBy() string {
 		return x.By
 	}
 	return ""
+}
+
+func (x *PausedBy) GetAgain() []string {
+	if x != nil {
+		return x.Again
+	}
+	return nil
 }
 
 // GatePassed says that an unattended replay went past a pause.
@@ -1687,18 +1687,17 @@ const file_reprise_journal_v1_record_proto_rawDesc = "" +
 	"\x05label\x18\x02 \x01(\tR\x05label\x12\x1a\n" +
 	"\brequired\x18\x03 \x01(\bR\brequired\x12\x16\n" +
 	"\x06server\x18\x04 \x01(\bR\x06server\"\t\n" +
-	"\aStarted\"\xc7\x01\n" +
+	"\aStarted\"\xb3\x01\n" +
 	"\n" +
 	"Dispatched\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12\x1d\n" +
 	"\n" +
-	"attempt_id\x18\x02 \x01(\tR\tattemptId\x12\x12\n" +
-	"\x04step\x18\x03 \x01(\x05R\x04step\x12\x1d\n" +
+	"attempt_id\x18\x02 \x01(\tR\tattemptId\x12\x1d\n" +
 	"\n" +
-	"session_id\x18\x04 \x01(\tR\tsessionId\x12\x19\n" +
-	"\bspool_id\x18\x05 \x01(\tR\aspoolId\x12\x17\n" +
-	"\aboot_id\x18\x06 \x01(\tR\x06bootId\x12\x16\n" +
-	"\x06reason\x18\a \x01(\x05R\x06reason\"E\n" +
+	"session_id\x18\x03 \x01(\tR\tsessionId\x12\x19\n" +
+	"\bspool_id\x18\x04 \x01(\tR\aspoolId\x12\x17\n" +
+	"\aboot_id\x18\x05 \x01(\tR\x06bootId\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\x05R\x06reason\"E\n" +
 	"\aAdopted\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12\x1d\n" +
 	"\n" +
@@ -1732,14 +1731,15 @@ const file_reprise_journal_v1_record_proto_rawDesc = "" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\"L\n" +
 	"\x06GaveUp\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12%\n" +
-	"\x0eall_deliveries\x18\x02 \x01(\bR\rallDeliveries\"\xbb\x01\n" +
+	"\x0eall_deliveries\x18\x02 \x01(\bR\rallDeliveries\"\xd1\x01\n" +
 	"\bPausedBy\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x121\n" +
 	"\x06checks\x18\x03 \x03(\v2\x19.reprise.journal.v1.CheckR\x06checks\x12\x16\n" +
 	"\x06decide\x18\x04 \x01(\tR\x06decide\x12\"\n" +
 	"\rgate_plus_one\x18\x05 \x01(\x05R\vgatePlusOne\x12\x0e\n" +
-	"\x02by\x18\x06 \x01(\tR\x02by\" \n" +
+	"\x02by\x18\x06 \x01(\tR\x02by\x12\x14\n" +
+	"\x05again\x18\a \x03(\tR\x05again\" \n" +
 	"\n" +
 	"GatePassed\x12\x12\n" +
 	"\x04step\x18\x01 \x01(\x05R\x04step\"\xa1\x01\n" +

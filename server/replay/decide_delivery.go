@@ -1,0 +1,119 @@
+package replay
+
+import "fmt"
+
+// Session is what a delivery needs of the machine's stream.
+type Session struct {
+	ID      string
+	SpoolID string // the agent's memory
+	BootID  string // the agent's process
+}
+
+// DecideNext moves a replay whose machine is free: it puts the head of the queue
+// in flight, pauses for a person, or completes. Without a session nothing is
+// dispatched.
+func (r *Replay) DecideNext(s *Session) []Event {
+	if s == nil || r.InFlight >= 0 || r.State != Queued && r.State != Running {
+		return nil
+	}
+	var events []Event
+	if !r.started {
+		events = append(events, Started{})
+	}
+	step, ok := r.Next()
+	if !ok {
+		return append(events, Ended{State: Completed})
+	}
+	if ev := r.gate(step); ev != nil {
+		return append(events, ev)
+	}
+	a := r.Current(step)
+	return append(events, Dispatched{
+		ActionID: a.ID, AttemptID: fmt.Sprintf("%s.%d", a.ID, a.Dispatches+1),
+		SessionID: s.ID, SpoolID: s.SpoolID, BootID: s.BootID, Reason: a.Reason,
+	})
+}
+
+// gate returns what has to happen before a step runs: a pause, or its passing;
+// nil: nothing.
+func (r *Replay) gate(step int) Event {
+	s := &r.Steps[step]
+	if r.gatePassed[step] || !s.ServerSide && len(s.Checks) == 0 {
+		return nil
+	}
+	required := false
+	for _, c := range s.Checks {
+		required = required || c.Required
+	}
+	if r.Unattended && s.ServerSide && !required {
+		return GatePassed{Step: step}
+	}
+	return PausedBy{Reason: "user_request", Message: message("user_request", s.Message), Checks: s.Checks, Gate: step}
+}
+
+// DecideOrphan acts on an action whose deadline passed with no report. It checks
+// again that the action is still in flight: a report may have come meanwhile.
+// deadClient says that the machine's agent has given up too often.
+func (r *Replay) DecideOrphan(actionID string, p Policy, deadClient bool) []Event {
+	a := r.Find(actionID)
+	if a == nil || a.State != ActionDispatched {
+		return nil
+	}
+	switch {
+	case p.SkipKinds[r.Steps[a.Step].Kind] || a.Resent >= p.MaxResends:
+		return r.giveUp(a, "orphan_max_resends", deadClient)
+	case a.Deliveries >= p.MaxDeliveries:
+		return r.giveUp(a, "delivery_failed", deadClient)
+	}
+	return []Event{Requeued{ActionID: a.ID, Reason: OrphanTimeout, Spent: true, Tail: p.RequeueAtTail}}
+}
+
+// WouldGiveUp says whether the next orphan timeout of an action is a give-up.
+func (r *Replay) WouldGiveUp(actionID string, p Policy) bool {
+	a := r.Find(actionID)
+	return a != nil && a.State == ActionDispatched &&
+		(p.SkipKinds[r.Steps[a.Step].Kind] || a.Resent >= p.MaxResends || a.Deliveries >= p.MaxDeliveries)
+}
+
+// DecideNotReceived acts on an action that was sent on a live stream and not
+// acknowledged in time. No resend is spent.
+func (r *Replay) DecideNotReceived(actionID string, p Policy) []Event {
+	a := r.Find(actionID)
+	switch {
+	case a == nil || a.State != ActionDispatched || p.SkipKinds[r.Steps[a.Step].Kind]:
+		return nil
+	case a.Deliveries >= p.MaxDeliveries:
+		return r.giveUp(a, "delivery_failed", false)
+	}
+	return []Event{Requeued{ActionID: a.ID, Reason: NotReceived}}
+}
+
+func (r *Replay) giveUp(a *Action, reason string, deadClient bool) []Event {
+	events := []Event{GaveUp{ActionID: a.ID, AllDeliveries: reason == "delivery_failed"}}
+	step := &r.Steps[a.Step]
+	pauses := step.OnGiveUp == GiveUpPause || step.OnGiveUp == GiveUpByKind && step.Critical
+	switch {
+	case step.OnGiveUp == GiveUpFail:
+		return append(events, Ended{State: Failed, Reason: a.ID + ": " + message(reason, "")})
+	case deadClient && pauses:
+		return append(events, r.pauseFor("dead_client", "", a.ID)...)
+	case deadClient:
+		return append(events, r.pauseFor("dead_client", "", "")...)
+	case pauses:
+		return append(events, r.pauseFor(reason, "", a.ID)...)
+	}
+	return events
+}
+
+// DecideAgentAway pauses a replay whose agent has been away too long. An action
+// in flight becomes the one to decide on; a late report still settles it.
+func (r *Replay) DecideAgentAway() []Event {
+	if r.State != Running && !(r.State == Paused && r.InFlight >= 0) {
+		return nil
+	}
+	decide := ""
+	if r.InFlight >= 0 {
+		decide = r.Actions[r.InFlight].ID
+	}
+	return r.pauseFor("dead_client", "", decide)
+}
