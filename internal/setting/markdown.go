@@ -11,7 +11,7 @@ func (s *Set) Markdown() string {
 	b.WriteString("| setting | type | default | environment | meaning |\n|---|---|---|---|---|\n")
 	for _, st := range s.settings {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n",
-			st.Name, st.Value.Kind(), code(st.Value.String()), variables(*st), strings.ReplaceAll(st.Help, "|", `\|`))
+			st.Name, cell(st.Value.Kind()), code(st.Value.String()), variables(*st), cell(st.Help))
 	}
 	return b.String()
 }
@@ -36,3 +36,6 @@ func code(text string) string {
 	}
 	return "`" + text + "`"
 }
+
+// cell keeps text within its column.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

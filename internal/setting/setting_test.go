@@ -256,7 +256,7 @@ func TestMarkdownHasARowForEachSetting(t *testing.T) {
 	for _, row := range []string{
 		"| `on` | bool | `true` | `T_ON`, older `T_OLD_ON` | Whether. |\n",
 		"| `backoff` | durations | `1s,2s` | `T_BACKOFF_S` (seconds) | How long each. |\n",
-		"| `level` | word | `info` | `T_LEVEL` | How loud \\| or not. |\n",
+		"| `level` | info\\|debug | `info` | `T_LEVEL` | How loud \\| or not. |\n",
 		"| `display` | size | `1200x800` |  | How large. |\n",
 	} {
 		if !strings.Contains(got, row) {

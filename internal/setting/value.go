@@ -137,11 +137,11 @@ func Text(to *string, def string) Value {
 	return newValue(value[string]{to: to, def: def, kind: "string", parse: parse, show: itself})
 }
 
-// Enum is one of the allowed words.
+// Enum is one of the allowed words; its kind lists them.
 func Enum(to *string, def string, allowed ...string) Value {
 	itself := func(s string) string { return s }
 	parse := func(raw string, _ Source) (string, error) { return raw, oneOf(raw, allowed) }
-	return newValue(value[string]{to: to, def: def, kind: "word", parse: parse, show: itself})
+	return newValue(value[string]{to: to, def: def, kind: strings.Join(allowed, "|"), parse: parse, show: itself})
 }
 
 // List is words separated by commas, each one of the allowed; none allowed
