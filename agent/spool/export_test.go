@@ -1,0 +1,13 @@
+package spool
+
+import "testing"
+
+// EncodeForTest returns a record's frame.
+func EncodeForTest(t *testing.T, r Record) []byte {
+	t.Helper()
+	frame, err := encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return frame
+}

@@ -1,0 +1,144 @@
+package spool
+
+import (
+	"slices"
+
+	"github.com/reprise-rpa/reprise/agent/work"
+)
+
+// State is what is known of an action.
+type State string
+
+// The states.
+const (
+	Started      State = "started"      // it started and has no result
+	Finished     State = "finished"     // it has a result that the server has not acknowledged
+	Acknowledged State = "acknowledged" // the server has the result
+	Closed       State = "closed"       // it started, and the server will not ask for it again
+)
+
+// Entry is one action that is remembered.
+type Entry struct {
+	work.Ref
+	SessionID string
+	Safe      bool
+	State     State
+	Outcome   work.Outcome // zero without a result
+}
+
+// Memory is what the agent knows of the actions it has seen, by action id. It
+// is a fold of records.
+type Memory struct {
+	entries map[string]Entry
+	order   []string // by when they were first seen
+}
+
+// NewMemory returns an empty memory.
+func NewMemory() *Memory { return &Memory{entries: map[string]Entry{}} }
+
+// Apply takes in one record. A record about an action that the record makes no
+// sense for changes nothing.
+func (m *Memory) Apply(r Record) {
+	e, known := m.entries[r.ActionID]
+	switch r.Type {
+	case TypeStarted:
+		m.put(Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: Started})
+	case TypeResult:
+		if r.Outcome != nil {
+			m.put(Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: Finished, Outcome: *r.Outcome})
+		}
+	case TypeAcknowledged:
+		if known && e.State == Finished {
+			e.State = Acknowledged
+			m.put(e)
+		}
+	case TypeClosed:
+		if known && e.State == Started {
+			e.State = Closed
+			m.put(e)
+		}
+	case TypeWithdrawn:
+		if known && e.State == Started {
+			m.remove(r.ActionID)
+		}
+	case TypeEntry:
+		e := Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: r.State}
+		if r.Outcome != nil {
+			e.Outcome = *r.Outcome
+		}
+		m.put(e)
+	}
+}
+
+// Get returns what is known of an action.
+func (m *Memory) Get(actionID string) (Entry, bool) {
+	e, ok := m.entries[actionID]
+	return e, ok
+}
+
+// Len returns how many actions are remembered.
+func (m *Memory) Len() int { return len(m.order) }
+
+// In returns the entries in that state, oldest first.
+func (m *Memory) In(state State) []Entry {
+	var found []Entry
+	for _, id := range m.order {
+		if e := m.entries[id]; e.State == state {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// Trim forgets the oldest actions beyond keep. What is unfinished or not
+// acknowledged is never forgotten, however old.
+func (m *Memory) Trim(keep int) {
+	excess := len(m.order) - keep
+	if excess <= 0 {
+		return
+	}
+	m.order = slices.DeleteFunc(m.order, func(id string) bool {
+		state := m.entries[id].State
+		if excess <= 0 || state == Started || state == Finished {
+			return false
+		}
+		excess--
+		delete(m.entries, id)
+		return true
+	})
+}
+
+// Clone returns a copy.
+func (m *Memory) Clone() *Memory {
+	c := &Memory{entries: make(map[string]Entry, len(m.entries)), order: slices.Clone(m.order)}
+	for id, e := range m.entries {
+		c.entries[id] = e
+	}
+	return c
+}
+
+func (m *Memory) put(e Entry) {
+	if _, known := m.entries[e.ActionID]; !known {
+		m.order = append(m.order, e.ActionID)
+	}
+	m.entries[e.ActionID] = e
+}
+
+func (m *Memory) remove(actionID string) {
+	delete(m.entries, actionID)
+	m.order = slices.DeleteFunc(m.order, func(id string) bool { return id == actionID })
+}
+
+// records returns the memory as records of a compacted file.
+func (m *Memory) records() []Record {
+	records := make([]Record, 0, len(m.order))
+	for _, id := range m.order {
+		e := m.entries[id]
+		r := Record{Type: TypeEntry, Ref: e.Ref, SessionID: e.SessionID, Safe: e.Safe, State: e.State}
+		if e.State == Finished || e.State == Acknowledged {
+			r.Outcome = &e.Outcome
+		}
+		records = append(records, r)
+	}
+	return records
+}

@@ -1,0 +1,308 @@
+// Package spool is the agent's journal on disk: what was started, how it came
+// out, and what the server has acknowledged. It decides what survives a crash
+// and how much is remembered; what to do with a dispatch is the runner's affair.
+//
+// The file is a row of frames, each with its length and checksums. A record is
+// durable before Append returns, save an acknowledgement, whose loss only makes
+// the agent say something twice. A last frame that a crash cut off is dropped
+// with a warning, since nobody relied on it; damage before the end is ErrCorrupt,
+// and the agent must not act on what is left.
+package spool
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/google/uuid"
+
+	"github.com/reprise-rpa/reprise/internal/logkeys"
+)
+
+const (
+	fileName = "spool"
+	tempName = "spool.new"
+	version  = 1
+	// DefaultKeep is how many actions are remembered unless Config says so.
+	DefaultKeep = 256
+)
+
+// Errors that callers branch on.
+var (
+	// ErrLocked says that another process uses the spool.
+	ErrLocked = errors.New("spool: another agent uses it")
+	// ErrCorrupt says that a record before the last one is damaged.
+	ErrCorrupt = errors.New("spool: damaged")
+	// ErrBroken says that a write failed; nothing is written until Rewrite.
+	ErrBroken = errors.New("spool: not writable")
+	// ErrClosed says that the spool is closed.
+	ErrClosed = errors.New("spool: closed")
+)
+
+// Config sets up a spool.
+type Config struct {
+	FS     FS           // where it lies; required
+	BootID string       // the process that opens it
+	Keep   int          // actions remembered; 0 means DefaultKeep
+	Log    *slog.Logger // nil discards
+}
+
+// Spool is an open journal. Its methods may be called from several goroutines.
+type Spool struct {
+	cfg      Config
+	lock     io.Closer
+	id       string
+	lastExit string
+
+	mu      sync.Mutex
+	file    File // nil when broken or closed
+	memory  *Memory
+	records int   // frames in the file
+	broken  error // why writes are refused
+}
+
+// Open locks the spool, recovers what it holds and notes that a process uses
+// it. A spool that is not there is made, with a new id. Errors: ErrLocked,
+// ErrCorrupt, and those of the file system.
+func Open(cfg Config) (*Spool, error) {
+	if cfg.Keep <= 0 {
+		cfg.Keep = DefaultKeep
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	lock, err := cfg.FS.Lock()
+	if err != nil {
+		return nil, err
+	}
+	s := &Spool{cfg: cfg, lock: lock, memory: NewMemory()}
+	if err := s.open(); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return s, nil
+}
+
+func (s *Spool) open() error {
+	data, err := s.cfg.FS.ReadFile(fileName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		s.id = uuid.NewString()
+		return s.replace(s.memory)
+	case err != nil:
+		return fmt.Errorf("spool: %w", err)
+	}
+	end, err := s.recover(data)
+	if err != nil {
+		return err
+	}
+	if end < len(data) {
+		s.cfg.Log.Warn("cut off the spool's torn end", logkeys.Count, len(data)-end)
+		return s.replace(s.memory)
+	}
+	file, err := s.cfg.FS.Append(fileName)
+	if err != nil {
+		return fmt.Errorf("spool: %w", err)
+	}
+	s.file = file
+	if err := s.Append(Record{Type: TypeOpened, BootID: s.cfg.BootID}); err != nil {
+		return errors.Join(err, s.closeFile())
+	}
+	return nil
+}
+
+// recover folds the frames of data into the memory and returns where the last
+// whole one ends.
+func (s *Spool) recover(data []byte) (int, error) {
+	records, end, err := decodeAll(data)
+	if err != nil {
+		return 0, err
+	}
+	if len(records) == 0 || records[0].Type != TypeHeader {
+		return 0, fmt.Errorf("%w at offset 0: no header", ErrCorrupt)
+	}
+	if v := records[0].Version; v != version {
+		return 0, fmt.Errorf("spool: version %d is not known to this agent", v)
+	}
+	s.id = records[0].SpoolID
+	running := ""
+	for _, r := range records {
+		s.memory.Apply(r)
+		switch r.Type {
+		case TypeOpened:
+			running = r.BootID
+		case TypeStopped:
+			running = ""
+		}
+	}
+	if running != "" {
+		s.lastExit = "process " + running + " did not stop in order"
+	}
+	s.records = len(records)
+	return end, nil
+}
+
+// ID returns the spool's id, made once and kept as long as the file.
+func (s *Spool) ID() string { return s.id }
+
+// LastExit says how the last process ended; empty means in order.
+func (s *Spool) LastExit() string { return s.lastExit }
+
+// Memory returns a copy of what the spool holds.
+func (s *Spool) Memory() *Memory {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memory.Clone()
+}
+
+// Append writes one record. It is durable before Append returns, except for an
+// acknowledgement. After one failure every further Append fails with ErrBroken
+// until Rewrite: what is on the disk past that point is not known.
+func (s *Spool) Append(r Record) error {
+	frame, err := encode(r)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil {
+		return s.refusal()
+	}
+	if err := s.write(frame, r.durable()); err != nil {
+		s.broken = err
+		return errors.Join(fmt.Errorf("%w: %w", ErrBroken, err), s.closeFile())
+	}
+	s.memory.Apply(r)
+	s.records++
+	s.compact()
+	return nil
+}
+
+func (s *Spool) refusal() error {
+	if s.broken != nil {
+		return fmt.Errorf("%w: %w", ErrBroken, s.broken)
+	}
+	return ErrClosed
+}
+
+func (s *Spool) write(frame []byte, durable bool) error {
+	if _, err := s.file.Write(frame); err != nil {
+		return err
+	}
+	if !durable {
+		return nil
+	}
+	return s.file.Sync()
+}
+
+// compact rewrites the file when most of it is past. A failure before the old
+// file is replaced leaves everything as it was.
+func (s *Spool) compact() {
+	if s.records < 8*s.cfg.Keep {
+		return
+	}
+	memory := s.memory.Clone()
+	memory.Trim(s.cfg.Keep)
+	if err := s.replace(memory); err != nil {
+		s.cfg.Log.Warn("the spool was not compacted", logkeys.Error, err)
+	}
+}
+
+// Rewrite replaces the whole file by what memory holds and makes the spool
+// writable again.
+func (s *Spool) Rewrite(memory *Memory) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.file == nil && s.broken == nil {
+		return ErrClosed
+	}
+	memory = memory.Clone()
+	memory.Trim(s.cfg.Keep)
+	return s.replace(memory)
+}
+
+// replace writes memory to a new file and puts it in the place of the old one.
+func (s *Spool) replace(memory *Memory) error {
+	records := append([]Record{
+		{Type: TypeHeader, Version: version, SpoolID: s.id},
+		{Type: TypeOpened, BootID: s.cfg.BootID},
+	}, memory.records()...)
+	if err := s.writeTemp(records); err != nil {
+		return fmt.Errorf("spool: write %s: %w", tempName, errors.Join(err, ignoreNotExist(s.cfg.FS.Remove(tempName))))
+	}
+	// From here on the old file may be gone: a failure leaves the spool broken.
+	err := s.closeFile()
+	if err == nil {
+		err = s.cfg.FS.Rename(tempName, fileName)
+	}
+	if err == nil {
+		err = s.cfg.FS.SyncDir()
+	}
+	if err == nil {
+		s.file, err = s.cfg.FS.Append(fileName)
+	}
+	if err != nil {
+		s.file, s.broken = nil, err
+		return fmt.Errorf("spool: put %s in place: %w", tempName, err)
+	}
+	s.memory, s.records, s.broken = memory, len(records), nil
+	return nil
+}
+
+func (s *Spool) writeTemp(records []Record) error {
+	file, err := s.cfg.FS.Create(tempName)
+	if err != nil {
+		return err
+	}
+	var all []byte
+	for _, r := range records {
+		frame, err := encode(r)
+		if err != nil {
+			return errors.Join(err, file.Close())
+		}
+		all = append(all, frame...)
+	}
+	if _, err := file.Write(all); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+// Close notes that the process stops in order and frees the spool.
+func (s *Spool) Close() error {
+	var noted error
+	s.mu.Lock()
+	writable := s.file != nil
+	s.mu.Unlock()
+	if writable {
+		noted = s.Append(Record{Type: TypeStopped, BootID: s.cfg.BootID})
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	err := errors.Join(noted, s.closeFile())
+	s.broken = nil
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.Close())
+		s.lock = nil
+	}
+	return err
+}
+
+func (s *Spool) closeFile() error {
+	if s.file == nil {
+		return nil
+	}
+	file := s.file
+	s.file = nil
+	return file.Close()
+}
+
+func ignoreNotExist(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}

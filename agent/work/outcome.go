@@ -1,0 +1,110 @@
+package work
+
+import (
+	"slices"
+	"time"
+)
+
+// Code is what kind of fault stopped an action, in the contract's words.
+type Code string
+
+// The codes.
+const (
+	TargetNotFound     Code = "target_not_found"
+	SystemDialog       Code = "system_dialog"
+	WrongWindow        Code = "wrong_window"
+	VerifyFailed       Code = "verify_failed"
+	DesktopUnavailable Code = "desktop_unavailable"
+	InputBlocked       Code = "input_blocked"
+	TargetOffScreen    Code = "target_off_screen"
+	Timeout            Code = "timeout"
+	Interrupted        Code = "interrupted"
+	OutcomeUnknown     Code = "outcome_unknown"
+	InvalidAction      Code = "invalid_action"
+	Unsupported        Code = "unsupported"
+	Internal           Code = "internal"
+)
+
+// Warning is what was odd about an action, in the contract's words.
+type Warning string
+
+// The warnings.
+const (
+	NoScreenChange      Warning = "no_screen_change"
+	VisualResolveFailed Warning = "visual_resolve_failed"
+	AlreadyExecuted     Warning = "already_executed"
+)
+
+// Completion is how far an action came.
+type Completion string
+
+// The completions.
+const (
+	NotStarted Completion = "not_started" // no input was sent
+	Completed  Completion = "completed"   // all input was sent
+	Unknown    Completion = "unknown"     // some input may have been sent
+)
+
+// Effect is what an action was seen to do.
+type Effect string
+
+// The effects.
+const (
+	Seen       Effect = "seen"
+	NoneSeen   Effect = "none_seen"
+	NotChecked Effect = "not_checked"
+)
+
+// Picture names a screenshot by its content.
+type Picture struct {
+	SHA256  string    `json:"sha256"`
+	TakenAt time.Time `json:"taken_at"`
+	Method  string    `json:"method,omitempty"`
+	Settled bool      `json:"settled,omitempty"` // two frames in a row agreed before it
+	Note    string    `json:"note,omitempty"`
+}
+
+// Position is a place in physical pixels of the virtual desktop.
+type Position struct {
+	X int `json:"x"`
+	Y int `json:"y"`
+}
+
+// Outcome is how an action came out, with the evidence. It never holds typed
+// text.
+type Outcome struct {
+	Code           Code          `json:"code,omitempty"` // empty: success
+	Message        string        `json:"message,omitempty"`
+	Warnings       []Warning     `json:"warnings,omitempty"`
+	Completion     Completion    `json:"completion"`
+	Effect         Effect        `json:"effect,omitempty"`
+	Before         *Picture      `json:"before,omitempty"`
+	After          *Picture      `json:"after,omitempty"`
+	Position       *Position     `json:"position,omitempty"`
+	Method         string        `json:"method,omitempty"` // how the target was found
+	Score          float64       `json:"score,omitempty"`
+	ResolveElapsed time.Duration `json:"resolve_elapsed,omitempty"`
+	Description    string        `json:"target_description,omitempty"`
+	Target         *Target       `json:"target,omitempty"`
+	NeedsHuman     bool          `json:"needs_human,omitempty"`
+	StartedAt      time.Time     `json:"started_at,omitzero"`
+	EndedAt        time.Time     `json:"ended_at,omitzero"`
+}
+
+// Success says whether the action did what it should, as far as the agent can
+// tell.
+func (o Outcome) Success() bool { return o.Code == "" }
+
+// Failure is an outcome with a fault and no evidence.
+func Failure(code Code, completion Completion, message string) Outcome {
+	return Outcome{Code: code, Completion: completion, Effect: NotChecked, Message: message}
+}
+
+// Warned returns o with one more warning; a warning is named once.
+func (o Outcome) Warned(w Warning) Outcome {
+	if slices.Contains(o.Warnings, w) {
+		return o
+	}
+	o.Warnings = append(slices.Clone(o.Warnings), w)
+	return o
+}
