@@ -1,0 +1,119 @@
+package dispatch
+
+import (
+	"github.com/reprise-rpa/reprise/server/pending"
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// open reconciles what the server has in flight with what the agent says, in the
+// contract's order: what is executing counts as dispatched, then the stored
+// results are taken, then what is left is delivered again.
+func (m *Machine) open(recs *recorder, in Open) {
+	session := in.Session
+	m.session, m.unreceived = &session, ""
+	m.pending.StandStill()
+	welcome := Welcome{SessionID: session.ID}
+	if in.Executing != nil {
+		welcome.Executing = m.executing(recs, *in.Executing)
+	}
+	for _, res := range in.Results {
+		welcome.Verdicts = append(welcome.Verdicts, m.take(recs, res))
+	}
+	for _, r := range m.live {
+		recs.add(r, r.DecideOtherMemory(session.SpoolID)...)
+	}
+	for _, r := range m.live {
+		m.redeliver(recs, r, in.Executing)
+	}
+	for _, u := range in.Unfinished {
+		if r := m.find(replayOf(u.ActionID)); r == nil || !r.Expects(u.ActionID) {
+			welcome.Closed = append(welcome.Closed, u.ActionID)
+		}
+	}
+	// The session is sent nothing before its welcome.
+	m.out.Effects = append([]Effect{welcome}, m.out.Effects...)
+	for _, r := range m.live {
+		m.tellPause(r)
+	}
+}
+
+// tellPause tells a new session of a pause that began before it.
+func (m *Machine) tellPause(r *replay.Replay) {
+	if r.Pause == nil {
+		return
+	}
+	for _, e := range m.out.Effects {
+		if s, ok := e.(ShowPause); ok && s.Pause.ID == r.Pause.ID {
+			return
+		}
+	}
+	m.showPause(r)
+}
+
+func (m *Machine) executing(recs *recorder, ref Ref) replay.Executing {
+	r := m.find(replayOf(ref.ActionID))
+	if r == nil {
+		return replay.Stop
+	}
+	verdict, events := r.DecideExecuting(ref.ActionID, ref.AttemptID)
+	recs.add(r, events...)
+	if verdict == replay.GoOn {
+		m.pending.Progress(ref.ActionID, pending.Executing, "", m.now)
+	}
+	return verdict
+}
+
+// redeliver puts a replay's action in flight back at the head, unless the agent
+// is executing it.
+func (m *Machine) redeliver(recs *recorder, r *replay.Replay, executing *Ref) {
+	if r.InFlight < 0 {
+		return
+	}
+	id := r.Actions[r.InFlight].ID
+	if executing != nil && executing.ActionID == id {
+		return
+	}
+	reason := replay.Reconnect
+	if m.fromRecovery[id] {
+		reason = replay.ServerRestart
+	}
+	recs.add(r, r.DecideReconnect(m.session.BootID, reason, m.cfg.Policy)...)
+}
+
+// report takes a report. Its answer waits for its own record and all before it.
+func (m *Machine) report(recs *recorder, in Report) {
+	verdict := m.take(recs, in.Result)
+	m.effect(Ack{SessionID: in.SessionID, Ref: in.Ref, Verdict: verdict})
+	if in.Report.Code == replay.CodeDesktopUnavailable && m.session != nil && m.session.ID == in.SessionID {
+		m.session.Usable = false // until the agent says otherwise
+	}
+}
+
+func (m *Machine) take(recs *recorder, res Result) replay.Verdict {
+	id := replayOf(res.ActionID)
+	r := m.find(id)
+	switch {
+	case r != nil:
+		verdict, events := r.DecideReport(res.ActionID, res.AttemptID, res.Report, m.cfg.Policy)
+		recs.add(r, events...)
+		return verdict
+	case m.ended[id]:
+		return replay.NoActiveReplay
+	}
+	return replay.UnknownAction
+}
+
+func (m *Machine) command(recs *recorder, in Command) {
+	r := m.find(in.ReplayID)
+	if r == nil {
+		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: replay.ErrNotFound})
+		return
+	}
+	events, err := in.Decide(r)
+	if err != nil {
+		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: err})
+		return
+	}
+	recs.add(r, events...)
+	m.answer(in.Reply, r)
+}

@@ -1,0 +1,89 @@
+package dispatch
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-rpa/reprise/server/pending"
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// tick acts on every deadline that has passed.
+func (m *Machine) tick(recs *recorder) (orphans, gaveUp, skipped int) {
+	for _, due := range m.pending.Due(m.now) {
+		r := m.find(due.ReplayID)
+		switch {
+		case r == nil:
+			m.pending.Remove(due.ActionID) // its replay is gone: no ghost is resent
+		case m.draining:
+			skipped++
+			m.pending.Arm(due.ActionID, m.now) // the next server settles it
+		case due.Kind == pending.Receipt:
+			m.notReceived(recs, r, due.ActionID)
+		default:
+			orphans++
+			if m.orphan(recs, r, due.ActionID) {
+				gaveUp++
+			}
+		}
+	}
+	m.agentAway(recs)
+	return orphans, gaveUp, skipped
+}
+
+// notReceived acts on an action whose receipt was missed. The second time in a
+// row the stream is closed: an agent that answers pings and takes no work is deaf.
+func (m *Machine) notReceived(recs *recorder, r *replay.Replay, actionID string) {
+	events := r.DecideNotReceived(actionID, m.cfg.Policy)
+	if len(events) == 0 {
+		m.pending.WaiveReceipt(actionID)
+		return
+	}
+	recs.add(r, events...)
+	if m.unreceived == actionID && m.session != nil {
+		m.effect(CloseSession{SessionID: m.session.ID, Why: "the agent answers pings and takes no work"})
+		m.unreceived = ""
+		m.leave()
+		return
+	}
+	m.unreceived = actionID
+}
+
+func (m *Machine) orphan(recs *recorder, r *replay.Replay, actionID string) (gaveUp bool) {
+	gaveUp = r.WouldGiveUp(actionID, m.cfg.Policy)
+	dead := false
+	if gaveUp {
+		m.giveUps = slices.DeleteFunc(m.giveUps, func(at time.Time) bool { return m.now.Sub(at) > m.cfg.DeadClientWindow })
+		m.giveUps = append(m.giveUps, m.now)
+		dead = m.cfg.DeadClientGiveUps > 0 && len(m.giveUps) >= m.cfg.DeadClientGiveUps
+	}
+	recs.add(r, r.DecideOrphan(actionID, m.cfg.Policy, dead)...)
+	if dead {
+		note := Note{Kind: NoteDeadClient, Replay: r.ID, Count: len(m.giveUps), Age: m.cfg.DeadClientWindow}
+		if m.session != nil {
+			note.Session = m.session.ID
+		}
+		m.effect(note)
+		m.giveUps = nil
+	}
+	return gaveUp
+}
+
+// agentAway pauses the replay of an agent that has been away longer than the grace.
+func (m *Machine) agentAway(recs *recorder) {
+	if m.session != nil || m.graceRan || m.now.Sub(m.awayFrom) < m.cfg.OfflineGrace {
+		return
+	}
+	m.graceRan = true
+	if len(m.live) > 0 {
+		recs.add(m.live[0], m.live[0].DecideAgentAway()...)
+	}
+}
+
+// sweep is the net below the deadlines: it looks once more and says what it found.
+func (m *Machine) sweep(recs *recorder, in Sweep) {
+	orphans, gaveUp, skipped := m.tick(recs)
+	m.effect(Swept{
+		Done: in.Done, Orphans: orphans, Resent: orphans - gaveUp, GaveUp: gaveUp, Skipped: skipped, InFlight: m.pending.Len(),
+	})
+}

@@ -1,0 +1,216 @@
+package dispatch
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// Store is what a fleet needs of the durable log to begin with.
+type Store interface {
+	Journal
+	// Live calls f for every record of every live replay, replay by replay in
+	// the order of their creation, each one's records in order.
+	Live(ctx context.Context, f func(replay.Record) error) error
+	// EndedIDs returns the ids of the ended replays that are still kept, by machine.
+	EndedIDs(ctx context.Context) (map[string][]string, error)
+}
+
+// Fleet holds the loop of every machine.
+type Fleet struct {
+	cfg       Config
+	store     Store
+	observer  Observer
+	log       *slog.Logger
+	scanEvery time.Duration
+	swept     func(Swept, time.Duration)
+
+	mu    sync.Mutex
+	ctx   context.Context // of Run; nil before
+	loops map[string]*Loop
+	wg    sync.WaitGroup
+}
+
+// FleetConfig sets up a fleet. All fields but Log are required.
+type FleetConfig struct {
+	Machine   Config
+	Store     Store
+	Observer  Observer
+	Log       *slog.Logger               // nil means discard
+	ScanEvery time.Duration              // between two sweeps; 0: none
+	Swept     func(Swept, time.Duration) // is told what each sweep found and how long it took
+}
+
+// Recover makes a fleet from the journal. Nothing is dispatched before Run.
+func Recover(ctx context.Context, c FleetConfig) (*Fleet, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	f := &Fleet{
+		cfg: c.Machine, store: c.Store, observer: c.Observer, log: c.Log,
+		scanEvery: c.ScanEvery, swept: c.Swept, loops: map[string]*Loop{},
+	}
+	live := map[string][]*replay.Replay{}
+	var last *replay.Replay
+	err := c.Store.Live(ctx, func(rec replay.Record) error {
+		if last == nil || last.ID != rec.ReplayID {
+			last = &replay.Replay{}
+		}
+		if err := last.Apply(rec); err != nil {
+			return err
+		}
+		if rec.Seq == 1 {
+			live[last.MachineID] = append(live[last.MachineID], last)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recover the journal: %w", err)
+	}
+	ended, err := c.Store.EndedIDs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("recover the journal: %w", err)
+	}
+	now := time.Now()
+	for id := range live {
+		f.loops[id] = newLoop(NewMachine(id, c.Machine, now, live[id], ended[id]), c.Store, c.Observer, c.Log)
+	}
+	for id := range ended {
+		if f.loops[id] == nil {
+			f.loops[id] = newLoop(NewMachine(id, c.Machine, now, nil, ended[id]), c.Store, c.Observer, c.Log)
+		}
+	}
+	return f, nil
+}
+
+// Run runs the loops and sweeps until ctx ends, and returns its cause.
+func (f *Fleet) Run(ctx context.Context) error {
+	f.mu.Lock()
+	f.ctx = ctx
+	for _, l := range f.loops {
+		f.start(l)
+	}
+	f.mu.Unlock()
+	defer f.wg.Wait()
+	if f.scanEvery <= 0 {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	tick := time.NewTicker(f.scanEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+			f.sweep(ctx)
+		}
+	}
+}
+
+// start must be called with the lock held, once per loop.
+func (f *Fleet) start(l *Loop) {
+	ctx := f.ctx
+	f.wg.Go(func() { _ = l.run(ctx) }) // it ends by ctx alone, whose cause Run returns
+}
+
+// Loop returns the loop of a machine; one that is not known yet gets one.
+func (f *Fleet) Loop(machineID string) *Loop {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l := f.loops[machineID]
+	if l == nil {
+		l = newLoop(NewMachine(machineID, f.cfg, time.Now(), nil, nil), f.store, f.observer, f.log)
+		f.loops[machineID] = l
+		if f.ctx != nil {
+			f.start(l)
+		}
+	}
+	return l
+}
+
+// Machines returns the ids of the machines that have a loop.
+func (f *Fleet) Machines() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ids := make([]string, 0, len(f.loops))
+	for id := range f.loops {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Drain stops dispatching on every machine. It returns once nothing is in flight
+// any more or ctx ends.
+func (f *Fleet) Drain(ctx context.Context) error {
+	for _, id := range f.Machines() {
+		if err := f.Loop(id).Post(ctx, Drain{}); err != nil {
+			return err
+		}
+	}
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		inFlight, err := f.inFlight(ctx)
+		if err != nil || inFlight == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-poll.C:
+		}
+	}
+}
+
+// inFlight counts the actions in flight on machines whose agent is there.
+func (f *Fleet) inFlight(ctx context.Context) (n int, err error) {
+	for _, id := range f.Machines() {
+		if err := f.Loop(id).Do(ctx, func(m *Machine) {
+			if m.session != nil {
+				n += m.pending.Len()
+			}
+		}); err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// sweep asks every machine to look once more. A machine that is busy holds up no
+// other one: its answer is simply missing.
+func (f *Fleet) sweep(ctx context.Context) {
+	start := time.Now()
+	machines := f.Machines()
+	found := make(chan Swept, len(machines))
+	asked := 0
+	for _, id := range machines {
+		if f.Loop(id).TryPost(Sweep{Done: func(s Swept) { found <- s }}) {
+			asked++
+		}
+	}
+	var sum Swept
+	late := time.NewTimer(f.scanEvery / 2)
+	defer late.Stop()
+	for answered := 0; answered < asked; answered++ {
+		select {
+		case s := <-found:
+			sum.Orphans += s.Orphans
+			sum.Resent += s.Resent
+			sum.GaveUp += s.GaveUp
+			sum.Skipped += s.Skipped
+			sum.InFlight += s.InFlight
+			continue
+		case <-late.C:
+			sum.Skipped += asked - answered
+		case <-ctx.Done():
+			return
+		}
+		break
+	}
+	f.swept(sum, time.Since(start))
+}

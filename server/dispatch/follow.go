@@ -1,0 +1,112 @@
+package dispatch
+
+import (
+	"slices"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// before is what an event may end.
+type before struct {
+	inFlight string // the action in flight
+	pauseID  string
+}
+
+func stateBefore(r *replay.Replay) before {
+	var b before
+	if r.ID != "" && r.InFlight >= 0 {
+		b.inFlight = r.Actions[r.InFlight].ID
+	}
+	if r.Pause != nil {
+		b.pauseID = r.Pause.ID
+	}
+	return b
+}
+
+// follow keeps the pending map in step with a replay and says what leaves the
+// server because of an event.
+func (m *Machine) follow(r *replay.Replay, ev replay.Event, b before) {
+	now := stateBefore(r)
+	if b.inFlight != "" && b.inFlight != now.inFlight {
+		m.pending.Remove(b.inFlight)
+		delete(m.fromRecovery, b.inFlight)
+	}
+	switch ev := ev.(type) {
+	case replay.Dispatched:
+		m.putInFlight(r, false)
+		m.deliver(r)
+	case replay.Adopted:
+		m.putInFlight(r, true)
+	case replay.Reported:
+		m.giveUps, m.unreceived = nil, ""
+	case replay.Requeued:
+		if ev.Reason == replay.OrphanTimeout {
+			m.noteOrphan(NoteOrphanResent, r, ev.ActionID)
+		}
+	case replay.GaveUp:
+		m.noteOrphan(NoteOrphanGiveUp, r, ev.ActionID)
+	case replay.PausedBy:
+		m.showPause(r)
+		if len(ev.Checks) > 0 {
+			m.effect(Note{Kind: NoteSafetyChecks, Replay: r.ID, Count: len(ev.Checks), Source: sources(ev.Checks)})
+		}
+	case replay.Ended:
+		if ev.State == replay.Cancelled && m.session != nil && m.live[0] == r {
+			m.effect(CancelAction{SessionID: m.session.ID, ReplayID: r.ID, ActionID: b.inFlight})
+		}
+	}
+	if b.pauseID != "" && now.pauseID == "" && m.session != nil {
+		m.effect(EndPause{SessionID: m.session.ID, ReplayID: r.ID, PauseID: b.pauseID})
+	}
+}
+
+func (m *Machine) showPause(r *replay.Replay) {
+	if m.session != nil && r.Pause != nil {
+		m.effect(ShowPause{SessionID: m.session.ID, ReplayID: r.ID, Pause: *r.Pause})
+	}
+}
+
+// deliver hands the action that was just put in flight to the session's writer.
+func (m *Machine) deliver(r *replay.Replay) {
+	a := &r.Actions[r.InFlight]
+	step := r.Steps[a.Step]
+	m.effect(Deliver{SessionID: m.session.ID, Delivery: Delivery{
+		ReplayID: r.ID, MachineID: m.id, ActionID: a.ID, AttemptID: a.AttemptID, Step: step,
+		FirstDispatchedAt: a.FirstDispatchedAt, LastResentAt: a.LastResentAt, Resent: a.Resent, Number: a.Dispatches,
+		Reason: a.Reason, Replaces: r.Unsettled(a.ID), Correction: a.Correction,
+	}})
+	if step.Visual {
+		m.effect(Note{Kind: NoteMonitorRouted, Replay: r.ID, Action: a.ID, Index: step.Monitor, Source: step.MonitorSource})
+	}
+}
+
+func (m *Machine) noteOrphan(kind NoteKind, r *replay.Replay, actionID string) {
+	a := r.Find(actionID)
+	n := Note{Kind: kind, Replay: r.ID, Action: a.ID, Resent: a.Resent, Max: m.cfg.Policy.MaxResends, Age: m.now.Sub(a.FirstDispatchedAt)}
+	if m.session != nil {
+		n.Session = m.session.ID
+	}
+	m.effect(n)
+}
+
+func sources(checks []replay.Check) string {
+	var list []string
+	for _, c := range checks {
+		s := "workflow"
+		if c.Server {
+			s = "server"
+		}
+		if !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	slices.Sort(list)
+	out := ""
+	for i, s := range list {
+		if i > 0 {
+			out += ","
+		}
+		out += s
+	}
+	return out
+}
