@@ -1,0 +1,112 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// ErrPageToken says that a page token was not given out for this filter.
+var ErrPageToken = errors.New("the page token is not one of this list")
+
+// How many heads are in a page.
+const (
+	DefaultPageSize = 100
+	MaxPageSize     = 1000
+)
+
+// Filter says which heads Heads returns. The zero value is all of them.
+type Filter struct {
+	MachineID string         // empty: of all machines
+	States    []replay.State // empty: in all states
+	PageSize  int            // at most; 0 means DefaultPageSize, and more than MaxPageSize means that
+	PageToken string         // what the page before returned; empty: the first page
+}
+
+// Heads returns a page of heads, the newest replay first, and the token of the
+// page after it, which is empty at the end. A token stays true while others
+// write: going on from it, no replay comes twice, and none that was there all
+// the time and fits the filter is missed. A token that does not belong to the
+// filter is ErrPageToken.
+func (j *Journal) Heads(ctx context.Context, f Filter) ([]replay.Head, string, error) {
+	heads, next, err := j.page(ctx, f)
+	if err != nil {
+		return nil, "", fmt.Errorf("journal: list replays: %w", err)
+	}
+	return heads, next, nil
+}
+
+func (j *Journal) page(ctx context.Context, f Filter) (heads []replay.Head, next string, err error) {
+	size := f.PageSize
+	if size <= 0 {
+		size = DefaultPageSize
+	}
+	size = min(size, MaxPageSize)
+	query, args, err := f.query()
+	if err != nil {
+		return nil, "", err
+	}
+	var last int64
+	err = j.read(ctx, func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			if len(heads) == size { // there is one more
+				next = f.token(last)
+				return nil
+			}
+			ord, h, err := scanHead(rows)
+			heads, last = append(heads, h), ord
+			return err
+		}, query+` ORDER BY ord DESC LIMIT ?`, append(args, size+1)...)
+	})
+	return heads, next, err
+}
+
+func (f Filter) query() (string, []any, error) {
+	where, args := []string{"1"}, []any{}
+	if f.PageToken != "" {
+		before, err := f.position()
+		if err != nil {
+			return "", nil, err
+		}
+		where, args = append(where, "ord < ?"), append(args, before)
+	}
+	if f.MachineID != "" {
+		where, args = append(where, "machine_id = ?"), append(args, f.MachineID)
+	}
+	if len(f.States) > 0 {
+		where = append(where, "state IN (?"+strings.Repeat(", ?", len(f.States)-1)+")")
+		for _, s := range f.States {
+			args = append(args, int(s))
+		}
+	}
+	return `SELECT ` + headColumns + ` FROM heads WHERE ` + strings.Join(where, " AND "), args, nil
+}
+
+// A token is the position of a page's last head and the sum of the filter.
+const tokenSize = 8 + 4
+
+func (f Filter) token(ord int64) string {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, tokenSize), uint64(ord))
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(b, f.sum()))
+}
+
+func (f Filter) position() (int64, error) {
+	b, err := base64.RawURLEncoding.DecodeString(f.PageToken)
+	if err != nil || len(b) != tokenSize || binary.BigEndian.Uint32(b[8:]) != f.sum() {
+		return 0, ErrPageToken
+	}
+	return int64(binary.BigEndian.Uint64(b)), nil
+}
+
+func (f Filter) sum() uint32 {
+	states := slices.Compact(slices.Sorted(slices.Values(f.States)))
+	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%q %d", f.MachineID, states))
+}

@@ -1,0 +1,149 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// Entry is one record and the head of its replay after it.
+type Entry = replay.Entry
+
+// ErrClosed says that the journal was closed before the call or during it;
+// nothing of the call was written.
+var ErrClosed = errors.New("the journal is closed")
+
+// Options say where a journal lies.
+type Options struct {
+	// Dir is the data directory. It is made when it is missing, readable by the
+	// owner only. Required.
+	Dir string
+	// VFS names a registered SQLite file system to use in place of the operating
+	// system's. Tests cut the power and fill the disk with it.
+	VFS string
+	// Log gets a line when commits begin to fail and when they work again; nil
+	// discards.
+	Log *slog.Logger
+
+	// synchronous is what SQLite's setting of that name is set to; empty means
+	// FULL, the only value that keeps what Append promises.
+	synchronous string
+}
+
+// Journal is an open journal. Its methods may be called by many goroutines at a
+// time.
+type Journal struct {
+	db      database
+	log     *slog.Logger
+	lock    *os.File
+	readers *sql.DB
+
+	// turn is held by whoever writes; the fields below it are the holder's.
+	turn    chan struct{}
+	writer  *writer // nil: opened by the next write
+	failing bool    // the last write failed
+
+	mu      sync.Mutex // guards the fields below
+	waiting []*appending
+	closed  bool
+}
+
+// Open opens the journal in opts.Dir and brings its tables up to date. It fails
+// with ErrLocked while another process has the directory, with ErrNewer when a
+// newer version has written there, and with ErrDamaged when acknowledged records
+// can be seen to be unreadable.
+func Open(ctx context.Context, opts Options) (*Journal, error) {
+	if opts.Dir == "" {
+		return nil, errors.New("journal: the data directory is required")
+	}
+	if opts.Log == nil {
+		opts.Log = slog.New(slog.DiscardHandler)
+	}
+	dir, err := filepath.Abs(opts.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("journal: make the data directory: %w", err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
+	j := &Journal{
+		db:   database{path: filepath.Join(dir, fileName), vfs: opts.VFS, synchronous: opts.synchronous},
+		log:  opts.Log,
+		lock: lock,
+		turn: make(chan struct{}, 1),
+	}
+	if err := j.prepare(ctx, dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("journal: open %s: %w", dir, err), j.release())
+	}
+	return j, nil
+}
+
+func (j *Journal) prepare(ctx context.Context, dir string) error {
+	if err := j.db.create(ctx); err != nil {
+		return err
+	}
+	if err := j.db.migrate(ctx); err != nil {
+		return err
+	}
+	if err := syncDir(dir); err != nil {
+		return err
+	}
+	var err error
+	if j.writer, err = openWriter(j.db); err != nil {
+		return err
+	}
+	j.readers, err = j.db.openReaders(ctx)
+	return err
+}
+
+// Close refuses further calls, waits for the commit that is under way, answers
+// those still waiting with ErrClosed and lets go of the directory. It may be
+// called twice.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return nil
+	}
+	j.closed = true
+	waiting := j.waiting
+	j.waiting = nil
+	j.mu.Unlock()
+	for _, a := range waiting {
+		a.done <- ErrClosed
+	}
+	j.turn <- struct{}{}
+	defer func() { <-j.turn }()
+	return j.release()
+}
+
+// release lets go of everything that is open. The caller has the turn.
+func (j *Journal) release() error {
+	var errs []error
+	if j.readers != nil {
+		errs = append(errs, j.readers.Close())
+	}
+	if j.writer != nil {
+		errs = append(errs, j.writer.close())
+		j.writer = nil
+	}
+	errs = append(errs, j.lock.Close())
+	return errors.Join(errs...)
+}
+
+func (j *Journal) isClosed() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.closed
+}

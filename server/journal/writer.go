@@ -1,0 +1,231 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// The statements of the writer. A head is changed only from the revision before,
+// which is what makes a stale position fail.
+const (
+	sqlInsertHead = `INSERT INTO heads (replay_id, machine_id, workflow, request_id, request_hash, labels, unattended, actions,
+	created_at, state, pausing, pause_reason, settled, end_reason, updated_at, ended_at, revision)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (replay_id) DO NOTHING`
+	sqlUpdateHead = `UPDATE heads SET state = ?, pausing = ?, pause_reason = ?, settled = ?, end_reason = ?, updated_at = ?, ended_at = ?, revision = ?
+	WHERE replay_id = ? AND revision = ?`
+	sqlInsertRecord = `INSERT INTO records (replay_id, seq, at, machine_id, data) VALUES (?, ?, ?, ?, ?)`
+)
+
+// writer is the one connection that writes. It is used by one goroutine at a
+// time.
+type writer struct {
+	conn *sqlite3.Conn
+
+	begin, commit, rollback         *sqlite3.Stmt
+	savepoint, release, toSavepoint *sqlite3.Stmt
+	insertHead, updateHead          *sqlite3.Stmt
+	insertRecord                    *sqlite3.Stmt
+}
+
+func openWriter(d database) (*writer, error) {
+	conn, err := sqlite3.Open(d.writable())
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{conn: conn}
+	for _, s := range []struct {
+		stmt **sqlite3.Stmt
+		sql  string
+	}{
+		{&w.begin, "BEGIN IMMEDIATE"},
+		{&w.commit, "COMMIT"},
+		{&w.rollback, "ROLLBACK"},
+		{&w.savepoint, "SAVEPOINT one"},
+		{&w.release, "RELEASE one"},
+		{&w.toSavepoint, "ROLLBACK TO one"},
+		{&w.insertHead, sqlInsertHead},
+		{&w.updateHead, sqlUpdateHead},
+		{&w.insertRecord, sqlInsertRecord},
+	} {
+		if *s.stmt, _, err = conn.PrepareFlags(s.sql, sqlite3.PREPARE_PERSISTENT); err != nil {
+			return nil, errors.Join(fmt.Errorf("prepare %q: %w", s.sql, err), w.close())
+		}
+	}
+	return w, nil
+}
+
+func (w *writer) close() error {
+	var errs []error
+	for _, s := range slices.Collect(w.conn.Stmts()) { // closing one changes the list
+		errs = append(errs, s.Close())
+	}
+	return errors.Join(append(errs, w.conn.Close())...)
+}
+
+// transact runs f in a transaction that is durable when transact returns nil.
+// After an error the connection is good for nothing but to be closed.
+func (w *writer) transact(f func(*writer) error) error {
+	if err := w.begin.Exec(); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	err := f(w)
+	if err == nil {
+		if err = w.commit.Exec(); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("commit: %w", err)
+	}
+	if !w.conn.GetAutocommit() {
+		if undo := w.rollback.Exec(); undo != nil {
+			err = errors.Join(err, fmt.Errorf("roll back: %w", undo))
+		}
+	}
+	return err
+}
+
+// append writes the rows of one call, or none of them. A refusal concerns these
+// rows alone; an error concerns the whole transaction.
+func (w *writer) append(rows []row) (refusal, err error) {
+	if err := w.savepoint.Exec(); err != nil {
+		return nil, fmt.Errorf("begin an append: %w", err)
+	}
+	for _, r := range rows {
+		if refusal = w.put(r); refusal != nil {
+			break
+		}
+	}
+	if refusal != nil {
+		if !ownFault(refusal) || w.conn.GetAutocommit() {
+			return nil, refusal
+		}
+		if err := w.toSavepoint.Exec(); err != nil {
+			return nil, fmt.Errorf("take an append back: %w", err)
+		}
+	}
+	if err := w.release.Exec(); err != nil {
+		return nil, fmt.Errorf("end an append: %w", err)
+	}
+	return refusal, nil
+}
+
+// ownFault says whether err comes from the rows themselves, so that the others
+// in the transaction can go on.
+func ownFault(err error) bool {
+	return errors.Is(err, replay.ErrStale) || errors.Is(err, replay.ErrRequestIDTaken) || errors.Is(err, sqlite3.TOOBIG)
+}
+
+func (w *writer) put(r row) error {
+	put := w.change
+	if r.record.Seq == 1 {
+		put = w.create
+	}
+	if err := put(r.head, r.labels); err != nil {
+		return fmt.Errorf("record %d of replay %s: %w", r.record.Seq, r.record.ReplayID, err)
+	}
+	s := w.insertRecord
+	err := bind(s, r.record.ReplayID, r.record.Seq, nanos(r.record.At), r.head.MachineID, r.data)
+	if err == nil {
+		err = s.Exec()
+	}
+	if errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY) {
+		err = replay.ErrStale
+	}
+	if err != nil {
+		return fmt.Errorf("record %d of replay %s: %w", r.record.Seq, r.record.ReplayID, err)
+	}
+	return nil
+}
+
+func (w *writer) create(h replay.Head, labels string) error {
+	s := w.insertHead
+	err := bind(s, h.ReplayID, h.MachineID, h.Workflow, h.RequestID, h.RequestHash, labels, h.Unattended, h.Actions, nanos(h.CreatedAt),
+		int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision)
+	if err == nil {
+		err = s.Exec()
+	}
+	switch {
+	case errors.Is(err, sqlite3.CONSTRAINT_UNIQUE): // the replay's own id is settled by the statement
+		return replay.ErrRequestIDTaken
+	case err != nil:
+		return err
+	case w.conn.Changes() == 0:
+		return replay.ErrStale
+	}
+	return nil
+}
+
+func (w *writer) change(h replay.Head, _ string) error {
+	s := w.updateHead
+	err := bind(s, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision, h.ReplayID, h.Revision-1)
+	if err == nil {
+		err = s.Exec()
+	}
+	switch {
+	case err != nil:
+		return err
+	case w.conn.Changes() == 0:
+		return replay.ErrStale
+	}
+	return nil
+}
+
+// endOf is the column ended_at: nil while the replay lives.
+func endOf(h replay.Head) any {
+	if !h.State.Ended() {
+		return nil
+	}
+	return nanos(h.EndedAt)
+}
+
+func bind(s *sqlite3.Stmt, args ...any) error {
+	for i, arg := range args {
+		var err error
+		switch arg := arg.(type) {
+		case nil:
+			err = s.BindNull(i + 1)
+		case string:
+			err = s.BindText(i+1, arg)
+		case []byte:
+			err = s.BindBlob(i+1, arg)
+		case bool:
+			err = s.BindBool(i+1, arg)
+		case int:
+			err = s.BindInt(i+1, arg)
+		case int64:
+			err = s.BindInt64(i+1, arg)
+		default:
+			err = fmt.Errorf("the column has no place for %T", arg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete removes the heads and records of replays.
+func (w *writer) delete(ids []string) error {
+	for _, sql := range []string{`DELETE FROM records WHERE replay_id = ?`, `DELETE FROM heads WHERE replay_id = ?`} {
+		s, _, err := w.conn.Prepare(sql)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err = s.BindText(1, id); err == nil {
+				err = s.Exec()
+			}
+			if err != nil {
+				return errors.Join(err, s.Close())
+			}
+		}
+		if err := s.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
