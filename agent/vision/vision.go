@@ -1,0 +1,154 @@
+// Package vision looks at pictures of a desktop: it finds an anchor picture in
+// a screen and says what changed between two screens. It knows no platform,
+// takes no pictures and decides nothing about actions; its callers do.
+//
+// Find compares luma by zero-mean normalised cross-correlation, so brightness
+// and contrast may differ between recording and replay and hue does not count:
+// two buttons that differ in hue only are the same picture to it, and it
+// refuses to choose between them. It goes from coarse to fine, sums of a few
+// big blocks first, single pixels last, and leaves a place only when the rest
+// cannot lift it over the least score. So, unlike with a pyramid of shrunk
+// screens, an anchor that is there is found wherever it lies.
+//
+// All places are in the screen's own coordinates.
+package vision
+
+import (
+	"errors"
+	"fmt"
+	"image"
+)
+
+// Options say how to look for an anchor.
+type Options struct {
+	// MinScore is the least score of a match, over 0 and up to 1. Required.
+	MinScore float64
+	// Region limits the search to a part of the screen; a match lies in it
+	// whole. Empty means the whole screen.
+	Region image.Rectangle
+	// Margin is how much better the best match must be than any other to be
+	// chosen. 0 means 0.03.
+	Margin float64
+}
+
+const defaultMargin = 0.03
+
+// Match is a place where the anchor was found.
+type Match struct {
+	Bounds image.Rectangle
+	Score  float64 // 1 is the same picture, up to brightness and contrast
+}
+
+// Center is the pixel in the middle of the match.
+func (m Match) Center() image.Point {
+	return image.Pt((m.Bounds.Min.X+m.Bounds.Max.X)/2, (m.Bounds.Min.Y+m.Bounds.Max.Y)/2)
+}
+
+// Errors of Find and FindAll.
+var (
+	// ErrNotFound says that no place reaches the least score; the error is a
+	// *NotFoundError.
+	ErrNotFound = errors.New("the anchor is not on the screen")
+	// ErrAmbiguous says that several places match about equally well; the error
+	// is an *AmbiguousError.
+	ErrAmbiguous = errors.New("the anchor is on the screen more than once")
+	// ErrUniform says that the anchor is of one brightness: it is everywhere
+	// and nowhere.
+	ErrUniform = errors.New("the anchor has no structure")
+	// ErrTooLarge says that the anchor does not fit into the searched region.
+	ErrTooLarge = errors.New("the anchor is larger than the searched region")
+	// ErrInvalid says that options or pictures make no sense.
+	ErrInvalid = errors.New("invalid")
+)
+
+// NotFoundError says how close the search came.
+type NotFoundError struct {
+	// Best is the best place. Its score is 0 when nothing on the screen comes
+	// within 0.05 of the least score: what is further off is not followed up.
+	Best     Match
+	MinScore float64
+}
+
+func (e *NotFoundError) Error() string {
+	if e.Best.Score == 0 {
+		return fmt.Sprintf("%v: nothing comes near a score of %.3f", ErrNotFound, e.MinScore)
+	}
+	return fmt.Sprintf("%v: best score %.3f at %v, need %.3f", ErrNotFound, e.Best.Score, e.Best.Bounds.Min, e.MinScore)
+}
+
+func (e *NotFoundError) Unwrap() error { return ErrNotFound }
+
+// AmbiguousError carries the two best matches.
+type AmbiguousError struct{ First, Second Match }
+
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%v: score %.3f at %v and %.3f at %v", ErrAmbiguous,
+		e.First.Score, e.First.Bounds.Min, e.Second.Score, e.Second.Bounds.Min)
+}
+
+func (e *AmbiguousError) Unwrap() error { return ErrAmbiguous }
+
+// Find returns the one place where anchor is on the screen.
+func Find(screen, anchor image.Image, o Options) (Match, error) {
+	margin := o.Margin
+	if margin == 0 {
+		margin = defaultMargin
+	}
+	found, best, err := search(screen, anchor, o)
+	switch {
+	case err != nil:
+		return Match{}, err
+	case len(found) == 0:
+		return Match{}, &NotFoundError{Best: best, MinScore: o.MinScore}
+	case len(found) > 1 && found[0].Score-found[1].Score < margin:
+		return Match{}, &AmbiguousError{First: found[0], Second: found[1]}
+	}
+	return found[0], nil
+}
+
+// FindAll returns every place where anchor is on the screen, the best first;
+// of places that lie within half an anchor of each other only the best. No
+// place is a *NotFoundError.
+func FindAll(screen, anchor image.Image, o Options) ([]Match, error) {
+	found, best, err := search(screen, anchor, o)
+	if err == nil && len(found) == 0 {
+		err = &NotFoundError{Best: best, MinScore: o.MinScore}
+	}
+	return found, err
+}
+
+// search prepares the pictures and returns the separate matches, the best
+// first, and the best place of all, match or not. An anchor in several sizes
+// would be several templates over the same plane.
+func search(screen, anchor image.Image, o Options) ([]Match, Match, error) {
+	if !(o.MinScore > 0 && o.MinScore <= 1) {
+		return nil, Match{}, fmt.Errorf("%w: least score %v", ErrInvalid, o.MinScore)
+	}
+	if !(o.Margin >= 0 && o.Margin <= 1) {
+		return nil, Match{}, fmt.Errorf("%w: margin %v", ErrInvalid, o.Margin)
+	}
+	region := screen.Bounds()
+	if !o.Region.Empty() {
+		region = region.Intersect(o.Region)
+	}
+	size := anchor.Bounds().Size()
+	if size.X <= 0 || size.Y <= 0 {
+		return nil, Match{}, fmt.Errorf("%w: the anchor is empty", ErrInvalid)
+	}
+	if size.X > region.Dx() || size.Y > region.Dy() {
+		return nil, Match{}, fmt.Errorf("%w: %v in %v", ErrTooLarge, size, region.Size())
+	}
+	t, ok := newTemplate(luma(anchor, anchor.Bounds()))
+	if !ok {
+		return nil, Match{}, ErrUniform
+	}
+	hits, best := scan(newField(luma(screen, region)), t, o.MinScore)
+	matches := separate(hits, t.w, t.h)
+	for i := range matches {
+		matches[i].Bounds = matches[i].Bounds.Add(region.Min)
+	}
+	if best.Score > 0 {
+		best.Bounds = best.Bounds.Add(region.Min)
+	}
+	return matches, best, nil
+}
