@@ -1,0 +1,181 @@
+// Package virtualdesktop drives the virtual desktop, a process of its own. It
+// decides into which events a gesture is taken apart; what they do, the desktop
+// decides.
+//
+// A fault point (faultpoint.AgentMidInput, the gesture's name as its subject)
+// lies within every gesture of several events, where some of its effect is there
+// and something is still to be let go: see lower.
+package virtualdesktop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/desktop"
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
+)
+
+// patience is how long the desktop may take for one request.
+const patience = 5 * time.Second
+
+// Driver drives one virtual desktop. It is safe for concurrent use; gestures go
+// one after the other.
+type Driver struct {
+	address string
+
+	gesture sync.Mutex // held during one
+
+	mu   sync.Mutex
+	open *wire.InputClient // nil: not connected
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+// New is the driver of the desktop whose input door is at a loopback address. It
+// connects when it is first used, and again when the desktop has come back.
+func New(address string) *Driver { return &Driver{address: address} }
+
+// Close ends the connection. What is down stays down; see Release.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open == nil {
+		return nil
+	}
+	err := d.open.Close()
+	d.open = nil
+	return err
+}
+
+// State says whether the desktop takes input. A desktop that is not there is
+// disconnected.
+func (d *Driver) State(ctx context.Context) (desktop.State, error) {
+	condition, err := asked(ctx, d, wire.InputClient.Condition)
+	switch {
+	case errors.Is(err, driver.ErrUnavailable):
+		return desktop.State{Kind: desktop.Disconnected, Detail: err.Error()}, nil
+	case err != nil:
+		return desktop.State{}, err
+	case condition == wire.Active:
+		return desktop.State{Kind: desktop.Active}, nil
+	case condition == wire.Locked:
+		return desktop.State{Kind: desktop.Locked, Detail: "the virtual desktop is locked"}, nil
+	}
+	return desktop.State{Kind: desktop.Disconnected, Detail: "the display is disconnected"}, nil
+}
+
+// Monitors returns the monitors, the primary one first.
+func (d *Driver) Monitors(ctx context.Context) ([]driver.Monitor, error) {
+	all, err := asked(ctx, d, wire.InputClient.Monitors)
+	if err != nil {
+		return nil, err
+	}
+	monitors := make([]driver.Monitor, len(all))
+	for i, m := range all {
+		monitors[i] = driver.Monitor{Index: i, Bounds: m.Bounds, Scale: m.Scale, Primary: i == 0}
+	}
+	return monitors, nil
+}
+
+// Windows returns the windows, the topmost first.
+func (d *Driver) Windows(ctx context.Context) ([]driver.Window, error) {
+	all, err := asked(ctx, d, wire.InputClient.Windows)
+	if err != nil {
+		return nil, err
+	}
+	windows := make([]driver.Window, len(all))
+	for i, w := range all {
+		windows[i] = driver.Window(w)
+	}
+	return windows, nil
+}
+
+// Capture takes a picture of all monitors.
+func (d *Driver) Capture(ctx context.Context) (driver.Picture, error) {
+	picture, err := asked(ctx, d, wire.InputClient.Capture)
+	if err != nil {
+		return driver.Picture{}, err
+	}
+	return driver.Picture{Image: picture, Taken: time.Now(), Method: "screen"}, nil
+}
+
+// Release lets go of every key and button that is down, whoever pressed it.
+func (d *Driver) Release(ctx context.Context) error {
+	d.gesture.Lock()
+	defer d.gesture.Unlock()
+	down, err := asked(ctx, d, wire.InputClient.Down)
+	if err != nil {
+		return err
+	}
+	for _, name := range down {
+		e := wire.Event{Kind: wire.KeyUp, Key: name}
+		if slices.Contains(buttons[:], name) {
+			e = wire.Event{Kind: wire.ButtonUp, Button: name}
+		}
+		if err := d.send(ctx, e); err != nil {
+			return fmt.Errorf("release: %w", err)
+		}
+	}
+	return nil
+}
+
+// asked asks the desktop a question, which does no harm when it is asked again:
+// a line that broke since its last use is replaced. A desktop that cannot be
+// reached is driver.ErrUnavailable.
+func asked[T any](ctx context.Context, d *Driver, question func(wire.InputClient, context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		client, fresh, err := d.client(ctx)
+		if err != nil {
+			return *new(T), err
+		}
+		result, err := question(client, ctx)
+		if err == nil {
+			return result, nil
+		}
+		if refused := (*wire.Error)(nil); errors.As(err, &refused) {
+			return result, err
+		}
+		d.forget(client)
+		if ctx.Err() != nil {
+			return result, context.Cause(ctx)
+		}
+		if fresh {
+			return result, fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
+		}
+	}
+}
+
+// client returns the connection, and whether it was made just now.
+func (d *Driver) client(ctx context.Context) (wire.InputClient, bool, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open != nil {
+		return *d.open, false, nil
+	}
+	client, err := wire.DialInput(ctx, d.address)
+	if err != nil {
+		if ctx.Err() != nil {
+			return client, false, context.Cause(ctx)
+		}
+		return client, false, fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
+	}
+	d.open = &client
+	return client, true, nil
+}
+
+// forget drops a connection that broke.
+func (d *Driver) forget(broken wire.InputClient) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open != nil && *d.open == broken {
+		d.open = nil
+	}
+	_ = broken.Close()
+}
