@@ -1,0 +1,153 @@
+package workflow
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
+	"buf.build/go/protovalidate"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+// check adds the faults of what could be read: the schema's limits, and what
+// the schema says in words. A file that could not be read gets no more of them.
+func (d *decoder) check() {
+	if len(d.faults) > 0 {
+		return
+	}
+	err := protovalidate.Validate(d.workflow)
+	invalid := (*protovalidate.ValidationError)(nil)
+	if errors.As(err, &invalid) {
+		for _, v := range invalid.Violations {
+			d.violation(v.Proto)
+		}
+	} else if err != nil {
+		d.fault(d.position(""), "cannot be checked: %v", err)
+	}
+	names := map[string]int{}
+	for i, a := range d.workflow.GetActions() {
+		path := fmt.Sprintf("actions[%d]", i)
+		if first, again := names[a.GetName()]; again && a.GetName() != "" {
+			d.fault(d.position(path+".name"), "actions[%d] has this name already", first)
+		}
+		names[a.GetName()] = i
+		d.checkAction(path, a)
+	}
+}
+
+func (d *decoder) violation(v *validate.Violation) {
+	path := protovalidate.FieldPathString(v.GetField())
+	name, choices := display(v.GetField())
+	message := strings.TrimSuffix(v.GetMessage(), ".")
+	if len(choices) > 0 {
+		message = "one of " + strings.Join(choices, ", ") + " is needed"
+	}
+	if name == "" {
+		d.fault(d.position(path), "%s", message)
+		return
+	}
+	d.fault(d.position(path), "%s: %s", name, message)
+}
+
+// display spells a path with the names that a file uses. When the path ends at
+// a oneof it names the message that lacks a choice, and the choices.
+func display(path *validate.FieldPath) (name string, choices []string) {
+	desc := (&reprisev1.Workflow{}).ProtoReflect().Descriptor()
+	for _, e := range path.GetElements() {
+		field := desc.Fields().ByName(protoreflect.Name(e.GetFieldName()))
+		if field == nil {
+			return name, choicesOf(desc, e.GetFieldName())
+		}
+		name = join(name, field.JSONName())
+		switch e.WhichSubscript() {
+		case validate.FieldPathElement_Index_case:
+			name += fmt.Sprintf("[%d]", e.GetIndex())
+		case validate.FieldPathElement_StringKey_case:
+			name += fmt.Sprintf("[%q]", e.GetStringKey())
+		}
+		if field.Message() != nil {
+			desc = field.Message()
+		}
+	}
+	return name, nil
+}
+
+func choicesOf(desc protoreflect.MessageDescriptor, oneof string) []string {
+	choice := desc.Oneofs().ByName(protoreflect.Name(oneof))
+	if choice == nil {
+		return nil
+	}
+	names := make([]string, choice.Fields().Len())
+	for i := range names {
+		names[i] = choice.Fields().Get(i).JSONName()
+	}
+	return names
+}
+
+// position finds where a path stands in the file, or where the nearest part
+// around it does.
+func (d *decoder) position(path string) Position {
+	for {
+		if at, ok := d.at[path]; ok {
+			return at
+		}
+		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
+	}
+}
+
+func (d *decoder) checkAction(path string, a *reprisev1.Action) {
+	if needsPlace(a) && !hasWay(a.GetTarget()) {
+		d.fault(d.position(path), "a target is needed that says where: %s", ways)
+	}
+	if to := a.GetDrag().GetTo(); to != nil && !hasWay(to) {
+		d.fault(d.position(path+".drag.to"), "says nowhere: %s", ways)
+	}
+	ids := map[string]bool{}
+	for i, c := range a.GetSafetyChecks() {
+		if ids[c.GetId()] {
+			d.fault(d.position(fmt.Sprintf("%s.safety_checks[%d].id", path, i)), "another check of this action has this id")
+		}
+		ids[c.GetId()] = true
+	}
+	for i, key := range a.GetKeyCombo().GetKeys() {
+		if key != "" && !isKey(key) {
+			d.fault(d.position(fmt.Sprintf("%s.key_combo.keys[%d]", path, i)), "no key has the name %q", key)
+		}
+	}
+	d.checkWindow(path+".wait_for_window.window", a.GetWaitForWindow().GetWindow())
+	d.checkWindow(path+".focus_window.window", a.GetFocusWindow().GetWindow())
+	for _, anchor := range anchors(path, a) {
+		if anchor.image.GetPath() == "" && anchor.image.GetSha256() == "" {
+			d.fault(d.position(anchor.path), "the picture's path is needed, or its sha256")
+		}
+	}
+}
+
+func (d *decoder) checkWindow(path string, w *reprisev1.WindowSelector) {
+	if w.GetTitleMatch() != reprisev1.TitleMatch_TITLE_MATCH_REGEXP {
+		return
+	}
+	if _, err := regexp.Compile(w.GetTitle()); err != nil {
+		d.fault(d.position(path+".title"), "not a regular expression: %v", err)
+	}
+}
+
+const ways = "byText, vlmDescription, anchorImage, windowTitle, uiaTarget or point"
+
+// needsPlace says whether an action of this kind means nothing without a target.
+func needsPlace(a *reprisev1.Action) bool {
+	switch a.GetKind().(type) {
+	case *reprisev1.Action_Click, *reprisev1.Action_Move, *reprisev1.Action_Drag, *reprisev1.Action_WaitForTarget:
+		return true
+	}
+	return false
+}
+
+func hasWay(t *reprisev1.Target) bool {
+	return t.GetByText() != "" || t.GetVlmDescription() != "" || t.GetAnchorImage() != nil ||
+		t.GetWindowTitle() != "" || t.GetUiaTarget() != nil || t.GetPoint() != nil
+}

@@ -1,0 +1,263 @@
+package workflow
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	yaml "github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+// maxDepth bounds the nesting of flow collections, and of sequences on one
+// line: the YAML parser recurses, and the schema needs no more than ten.
+const maxDepth = 64
+
+// decoder turns YAML nodes into a workflow and remembers where each field
+// stands. Paths are protovalidate's: `actions[0].click.count`.
+type decoder struct {
+	file     string
+	workflow *reprisev1.Workflow
+	at       map[string]Position
+	faults   Faults
+}
+
+func decode(name string, data []byte) *decoder {
+	d := &decoder{file: name, workflow: &reprisev1.Workflow{}, at: map[string]Position{"": {Line: 1, Column: 1}}}
+	root := d.parse(data)
+	if root == nil {
+		return d
+	}
+	d.message("", root, d.workflow.ProtoReflect())
+	return d
+}
+
+func (d *decoder) fault(at Position, format string, args ...any) {
+	if len(d.faults) < maxFaults {
+		d.faults = append(d.faults, Fault{File: d.file, Position: at, Message: fmt.Sprintf(format, args...)})
+	}
+}
+
+// parse returns the root of the only document, or nil after a fault.
+func (d *decoder) parse(data []byte) ast.Node {
+	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	if deep := tooDeep(tokens); deep != nil {
+		d.fault(positionOf(deep), "nested too deep")
+		return nil
+	}
+	file, err := parser.Parse(tokens, 0)
+	if err != nil {
+		at, message := Position{Line: 1, Column: 1}, err.Error()
+		if located := yaml.Error(nil); errors.As(err, &located) {
+			at, message = positionOf(located.GetToken()), located.GetMessage()
+		}
+		d.fault(at, "not YAML: %s", message)
+		return nil
+	}
+	switch {
+	case len(file.Docs) == 0 || file.Docs[0].Body == nil:
+		d.fault(Position{Line: 1, Column: 1}, "the file is empty: a workflow is needed")
+		return nil
+	case len(file.Docs) > 1:
+		d.fault(positionOf(file.Docs[1].Start), "a second document: a file holds one workflow")
+		return nil
+	}
+	return file.Docs[0].Body
+}
+
+// tooDeep returns the token at which the nesting passes maxDepth, or nil.
+func tooDeep(tokens token.Tokens) *token.Token {
+	flow, line, entries := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, entries = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.SequenceEntryType, token.MappingKeyType:
+			entries++
+		}
+		if flow > maxDepth || entries > maxDepth {
+			return t
+		}
+	}
+	return nil
+}
+
+// message fills m from a mapping.
+func (d *decoder) message(path string, node ast.Node, m protoreflect.Message) {
+	entries, ok := d.mapping(node, "a mapping of fields is needed")
+	if !ok {
+		return
+	}
+	fields := m.Descriptor().Fields()
+	for _, e := range entries {
+		key, ok := d.key(e)
+		if !ok {
+			continue
+		}
+		field := fields.ByJSONName(key)
+		if field == nil {
+			field = fields.ByTextName(key)
+		}
+		if field == nil {
+			d.fault(positionOf(e.Key.GetToken()), "unknown field %q%s", key, suggestion(key, fields))
+			continue
+		}
+		at, path := positionOf(e.Key.GetToken()), join(path, field.TextName())
+		if d.taken(path, at, field, m) {
+			continue
+		}
+		d.at[path] = at
+		d.field(path, e.Value, field, m)
+	}
+}
+
+// taken reports a field that is there already, under its other name or as
+// another choice of its oneof.
+func (d *decoder) taken(path string, at Position, field protoreflect.FieldDescriptor, m protoreflect.Message) bool {
+	if _, before := d.at[path]; before {
+		d.fault(at, "%s is given twice", field.JSONName())
+		return true
+	}
+	choice := field.ContainingOneof()
+	if choice == nil || choice.IsSynthetic() {
+		return false
+	}
+	if other := m.WhichOneof(choice); other != nil {
+		d.fault(at, "%s and %s exclude each other", other.JSONName(), field.JSONName())
+		return true
+	}
+	return false
+}
+
+// field sets one field of m from a key's value.
+func (d *decoder) field(path string, value ast.Node, field protoreflect.FieldDescriptor, m protoreflect.Message) {
+	if _, null := value.(*ast.NullNode); null {
+		if field.Message() != nil && field.ContainingOneof() != nil {
+			m.Mutable(field) // `screenshot:` is the empty message
+			return
+		}
+		d.fault(d.at[path], "%s has no value: give one or leave the line out", field.JSONName())
+		return
+	}
+	switch {
+	case field.IsMap():
+		d.mapField(path, value, field, m)
+	case field.IsList():
+		d.listField(path, value, field, m)
+	case isComposite(field):
+		d.message(path, value, m.Mutable(field).Message())
+	default:
+		d.at[path] = positionOf(value.GetToken())
+		if v, ok := d.scalar(value, field); ok {
+			m.Set(field, v)
+		}
+	}
+}
+
+func (d *decoder) listField(path string, value ast.Node, field protoreflect.FieldDescriptor, m protoreflect.Message) {
+	seq, ok := value.(*ast.SequenceNode)
+	if !ok {
+		d.fault(positionOf(value.GetToken()), "a list is needed, %s", found(value))
+		return
+	}
+	list := m.Mutable(field).List()
+	for i, item := range seq.Values {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		d.at[at] = startOf(item)
+		if isComposite(field) {
+			d.message(at, item, list.AppendMutable().Message())
+			continue
+		}
+		v, ok := d.scalar(item, field)
+		if !ok {
+			v = list.NewElement() // keeps the positions of those that follow
+		}
+		list.Append(v)
+	}
+}
+
+// mapField fills a map from text to scalars; the schema has no other maps.
+func (d *decoder) mapField(path string, value ast.Node, field protoreflect.FieldDescriptor, m protoreflect.Message) {
+	entries, ok := d.mapping(value, "a mapping is needed")
+	if !ok {
+		return
+	}
+	out := m.Mutable(field).Map()
+	for _, e := range entries {
+		key, ok := d.key(e)
+		if !ok {
+			continue
+		}
+		d.at[fmt.Sprintf("%s[%q]", path, key)] = positionOf(e.Key.GetToken())
+		if v, ok := d.scalar(e.Value, field.MapValue()); ok {
+			out.Set(protoreflect.ValueOfString(key).MapKey(), v)
+		}
+	}
+}
+
+func (d *decoder) mapping(node ast.Node, need string) ([]*ast.MappingValueNode, bool) {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	}
+	d.fault(startOf(node), "%s, %s", need, found(node))
+	return nil, false
+}
+
+func (d *decoder) key(e *ast.MappingValueNode) (string, bool) {
+	if key, ok := e.Key.(*ast.StringNode); ok {
+		return key.Value, true
+	}
+	d.fault(positionOf(e.Key.GetToken()), "a plain name is needed as key; put it in quotes if it is one")
+	return "", false
+}
+
+func join(path, field string) string {
+	if path == "" {
+		return field
+	}
+	return path + "." + field
+}
+
+// startOf is where people see a node begin: a mapping begins with its first key.
+func startOf(node ast.Node) Position {
+	switch n := node.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return positionOf(n.Values[0].Key.GetToken())
+		}
+	case *ast.MappingValueNode:
+		return positionOf(n.Key.GetToken())
+	}
+	return positionOf(node.GetToken())
+}
+
+// found names what stands where something else is needed, without its content.
+func found(node ast.Node) string {
+	names := map[ast.NodeType]string{
+		ast.MappingType: "found a mapping", ast.MappingValueType: "found a mapping", ast.SequenceType: "found a list",
+		ast.StringType: "found a text", ast.LiteralType: "found a text", ast.BoolType: "found true or false",
+		ast.IntegerType: "found a number", ast.FloatType: "found a number", ast.InfinityType: "found a number",
+		ast.NanType: "found a number", ast.NullType: "found nothing",
+		ast.AnchorType: "and YAML anchors are not taken", ast.AliasType: "and YAML aliases are not taken",
+		ast.TagType: "and YAML tags are not taken", ast.MergeKeyType: "and YAML merge keys are not taken",
+	}
+	if name, ok := names[node.Type()]; ok {
+		return name
+	}
+	return "found " + strings.ToLower(node.Type().String())
+}
