@@ -105,6 +105,9 @@ func (m *Machine) take(recs *recorder, res Result) replay.Verdict {
 
 func (m *Machine) command(recs *recorder, in Command) {
 	r := m.find(in.ReplayID)
+	if in.ReplayID == "" && len(m.live) > 0 {
+		r = m.live[0]
+	}
 	if r == nil {
 		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: replay.ErrNotFound})
 		return

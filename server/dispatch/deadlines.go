@@ -41,7 +41,7 @@ func (m *Machine) notReceived(recs *recorder, r *replay.Replay, actionID string)
 	}
 	recs.add(r, events...)
 	if m.unreceived == actionID && m.session != nil {
-		m.effect(CloseSession{SessionID: m.session.ID, Why: "the agent answers pings and takes no work"})
+		m.effect(CloseSession{SessionID: m.session.ID})
 		m.unreceived = ""
 		m.leave()
 		return

@@ -45,7 +45,7 @@ type (
 	}
 	// Command is what a person says to a replay.
 	Command struct {
-		ReplayID string
+		ReplayID string // empty: the one that holds the machine
 		// Decide is one of the replay's command functions.
 		Decide func(*replay.Replay) ([]replay.Event, error)
 		Reply  func(Answer)
@@ -114,7 +114,7 @@ type (
 	// CancelAction asks the agent to stop.
 	CancelAction struct{ SessionID, ReplayID, ActionID string }
 	// CloseSession ends a stream whose agent answers pings and takes no work.
-	CloseSession struct{ SessionID, Why string }
+	CloseSession struct{ SessionID string }
 	// Answer answers a Submit or a Command.
 	Answer struct {
 		Reply     func(Answer)

@@ -36,9 +36,16 @@ type Observer interface {
 	Appended(took time.Duration, err error)
 }
 
-// ErrUnavailable says that the machine's state cannot be read from the journal;
-// nothing is decided until it can.
-var ErrUnavailable = errors.New("the machine's journal cannot be read")
+// What a loop cannot do, and what it ends a session for.
+var (
+	// ErrUnavailable says that the machine's state cannot be read from the
+	// journal; nothing is decided until it can.
+	ErrUnavailable = errors.New("the machine's journal cannot be read")
+	// ErrStopped says that the server is going away.
+	ErrStopped = errors.New("the server is going away")
+	// ErrDeaf ends the session of an agent that misses receipts one after the other.
+	ErrDeaf = errors.New("the agent answers pings and takes no work")
+)
 
 // retryAfter is the pause after a failed write before the machine tries again.
 const retryAfter = time.Second
@@ -51,6 +58,7 @@ type Loop struct {
 	observer Observer
 	log      *slog.Logger
 	inbox    chan envelope
+	done     chan struct{}   // closed when run has ended
 	conns    map[string]Conn // by session id; only the loop uses it
 	watchers watchers
 	retryAt  time.Time // zero: no write has failed
@@ -66,7 +74,7 @@ type envelope struct {
 func newLoop(m *Machine, j Journal, o Observer, log *slog.Logger) *Loop {
 	return &Loop{
 		machine: m, journal: j, observer: o, log: log.With(logkeys.Machine, m.id),
-		inbox: make(chan envelope, 256), conns: map[string]Conn{}, watchers: watchers{},
+		inbox: make(chan envelope, 256), done: make(chan struct{}), conns: map[string]Conn{}, watchers: watchers{},
 	}
 }
 
@@ -93,6 +101,8 @@ func (l *Loop) post(ctx context.Context, e envelope) error {
 	select {
 	case l.inbox <- e:
 		return nil
+	case <-l.done:
+		return ErrStopped
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -107,6 +117,8 @@ func (l *Loop) Do(ctx context.Context, f func(*Machine)) error {
 	select {
 	case <-done:
 		return nil
+	case <-l.done:
+		return ErrStopped
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -116,7 +128,8 @@ func (l *Loop) Do(ctx context.Context, f func(*Machine)) error {
 func (l *Loop) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	defer l.watchers.closeAll(errors.New("the server is going away"))
+	defer close(l.done)
+	defer l.watchers.closeAll(ErrStopped)
 	for {
 		timer.Reset(l.untilNext())
 		select {
@@ -275,7 +288,7 @@ func (l *Loop) perform(effect Effect) {
 		l.log.Error("an event did not fit the replay's state", logkeys.Error, effect.Err)
 	case CloseSession:
 		if c := l.conns[effect.SessionID]; c != nil {
-			c.Close(&DeafError{Why: effect.Why})
+			c.Close(ErrDeaf)
 		}
 	case Welcome:
 		l.send(effect.SessionID, effect)
@@ -299,8 +312,3 @@ func (l *Loop) send(sessionID string, effect Effect) {
 		c.Send(effect)
 	}
 }
-
-// DeafError ends a session whose agent takes no work.
-type DeafError struct{ Why string }
-
-func (e *DeafError) Error() string { return e.Why }

@@ -1,0 +1,177 @@
+// Package registry says which session holds which machine. The same agent's newer
+// session takes over at once; another agent is refused while the first one
+// answers. It sends nothing: sessions end themselves when they are told to.
+package registry
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Why a session ends or is refused.
+var (
+	// ErrTakenOver ends a session whose agent has opened a newer one.
+	ErrTakenOver = errors.New("a newer stream of this agent has taken over")
+	// ErrFenced ends a session whose agent no longer answered when another one came.
+	ErrFenced = errors.New("another agent holds the machine, since this one no longer answered")
+	// ErrConflict refuses an agent while another one holds the machine.
+	ErrConflict = errors.New("another agent holds the machine")
+)
+
+// ProbeTimeout is how long the holder has to answer when another agent comes.
+const ProbeTimeout = 2 * time.Second
+
+// Session is what a registry needs of the one that asks for a machine.
+type Session struct {
+	ID      string
+	SpoolID string // the agent's memory: the same agent has the same
+	// End ends the session with the reason given; it does not block.
+	End func(error)
+	// Probe asks the agent for an answer and says whether it came before ctx ended.
+	Probe func(ctx context.Context) bool
+	Info  Info
+}
+
+// Info is what an agent says about itself and its desktop, for those who look.
+type Info struct {
+	AgentVersion string
+	LastExit     string
+	Monitors     []Monitor
+	DesktopKind  int // by its number in the schema
+	DesktopWhy   string
+}
+
+// Monitor is one monitor of a machine's desktop, in physical pixels.
+type Monitor struct {
+	Index, X, Y, Width, Height int
+	Scale                      float64
+	Primary                    bool
+}
+
+// Machine is one machine as the registry sees it.
+type Machine struct {
+	ID         string
+	SessionID  string // empty: no agent holds it
+	ChangedAt  time.Time
+	ConflictAt time.Time // another agent was refused; zero: never
+	Info       Info
+}
+
+// Registry holds who has which machine. The zero value is ready.
+type Registry struct {
+	mu       sync.Mutex
+	machines map[string]*machine
+}
+
+type machine struct {
+	claim  sync.Mutex // one claim at a time
+	holder *Session
+	view   Machine
+}
+
+func (r *Registry) machine(id string) *machine {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.machines == nil {
+		r.machines = map[string]*machine{}
+	}
+	m := r.machines[id]
+	if m == nil {
+		m = &machine{view: Machine{ID: id}}
+		r.machines[id] = m
+	}
+	return m
+}
+
+// Claim gives a machine to a session, or refuses with ErrConflict. The session
+// that held it before is ended. opened tells the machine's owner before anybody
+// else can claim, so that it learns of sessions in their order. Release must
+// follow.
+func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opened func() error) error {
+	m := r.machine(machineID)
+	m.claim.Lock()
+	defer m.claim.Unlock()
+	r.mu.Lock()
+	before := m.holder
+	r.mu.Unlock()
+	why := ErrTakenOver
+	if before != nil && before.SpoolID != s.SpoolID {
+		probe, cancel := context.WithTimeout(ctx, ProbeTimeout)
+		alive := before.Probe(probe)
+		cancel()
+		if alive && r.holds(m, before) {
+			r.mu.Lock()
+			m.view.ConflictAt = time.Now()
+			r.mu.Unlock()
+			return ErrConflict
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		why = ErrFenced
+	}
+	r.mu.Lock()
+	m.holder = &s
+	m.view.SessionID, m.view.Info = s.ID, s.Info
+	m.view.ChangedAt = time.Now()
+	r.mu.Unlock()
+	if before != nil {
+		before.End(why)
+	}
+	return opened()
+}
+
+func (r *Registry) holds(m *machine, s *Session) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return m.holder == s
+}
+
+// Release gives a machine back. A session that does not hold it any more changes
+// nothing: a late clean-up removes only its own.
+func (r *Registry) Release(machineID, sessionID string) {
+	m := r.machine(machineID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.holder == nil || m.holder.ID != sessionID {
+		return
+	}
+	m.holder = nil
+	m.view.SessionID, m.view.ChangedAt = "", time.Now()
+}
+
+// SetDesktop notes the desktop's state, as the machine's session says.
+func (r *Registry) SetDesktop(machineID, sessionID string, kind int, why string) {
+	m := r.machine(machineID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.holder != nil && m.holder.ID == sessionID {
+		m.view.Info.DesktopKind, m.view.Info.DesktopWhy = kind, why
+	}
+}
+
+// Machines returns every machine that an agent has ever asked for.
+func (r *Registry) Machines() []Machine {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := make([]Machine, 0, len(r.machines))
+	for _, m := range r.machines {
+		all = append(all, m.view)
+	}
+	return all
+}
+
+// Sessions returns the sessions that hold a machine.
+func (r *Registry) Sessions() []Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Session
+	for _, m := range r.machines {
+		if m.holder != nil {
+			all = append(all, *m.holder)
+		}
+	}
+	return all
+}

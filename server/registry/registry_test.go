@@ -1,0 +1,85 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func session(id, spool string, ended *error, answers bool) Session {
+	return Session{
+		ID: id, SpoolID: spool,
+		End: func(err error) { *ended = err },
+		Probe: func(ctx context.Context) bool {
+			if !answers {
+				<-ctx.Done()
+			}
+			return answers
+		},
+	}
+}
+
+func TestTheSameAgentTakesOverAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r Registry
+		var first, second error
+		start := time.Now()
+		claim(t, &r, session("s1", "spool", &first, true))
+		claim(t, &r, session("s2", "spool", &second, true))
+		if !errors.Is(first, ErrTakenOver) || second != nil || time.Since(start) != 0 {
+			t.Errorf("first ended by %v, second by %v, after %v", first, second, time.Since(start))
+		}
+	})
+}
+
+func TestALateCleanUpRemovesOnlyItsOwn(t *testing.T) {
+	var r Registry
+	var ended error
+	claim(t, &r, session("s1", "spool", &ended, true))
+	claim(t, &r, session("s2", "spool", &ended, true))
+	r.Release("M", "s1")
+	if got := r.Machines()[0].SessionID; got != "s2" {
+		t.Errorf("the machine is held by %q after the clean-up of s1, want s2", got)
+	}
+	r.Release("M", "s2")
+	if got := r.Machines()[0].SessionID; got != "" {
+		t.Errorf("the machine is held by %q after its release", got)
+	}
+}
+
+func TestAnotherAgentIsRefusedWhileTheFirstOneAnswers(t *testing.T) {
+	var r Registry
+	var first, second error
+	claim(t, &r, session("s1", "spool-a", &first, true))
+	err := r.Claim(t.Context(), "M", session("s2", "spool-b", &second, true), opened)
+	if !errors.Is(err, ErrConflict) || first != nil {
+		t.Errorf("Claim = %v, the first was ended by %v", err, first)
+	}
+	if r.Machines()[0].ConflictAt.IsZero() {
+		t.Error("the conflict is not shown")
+	}
+}
+
+func TestAnotherAgentGetsTheMachineWhenTheFirstOneIsSilentForTwoSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r Registry
+		var first, second error
+		claim(t, &r, session("s1", "spool-a", &first, false))
+		start := time.Now()
+		claim(t, &r, session("s2", "spool-b", &second, true))
+		if !errors.Is(first, ErrFenced) || time.Since(start) != ProbeTimeout {
+			t.Errorf("the first was ended by %v after %v", first, time.Since(start))
+		}
+	})
+}
+
+func claim(t *testing.T, r *Registry, s Session) {
+	t.Helper()
+	if err := r.Claim(t.Context(), "M", s, opened); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func opened() error { return nil }

@@ -1,0 +1,271 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/interceptors/auth"
+	"github.com/reprise-rpa/reprise/internal/faultpoint"
+	"github.com/reprise-rpa/reprise/internal/id"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/pending"
+	"github.com/reprise-rpa/reprise/server/registry"
+	"github.com/reprise-rpa/reprise/server/replay"
+	"github.com/reprise-rpa/reprise/server/rpcstatus"
+)
+
+// ProtocolVersion is the newest protocol that this server speaks.
+const ProtocolVersion = 1
+
+// Config sets up the service. All fields but Log are required.
+type Config struct {
+	Loop         func(machineID string) *dispatch.Loop
+	Registry     *registry.Registry
+	Version      string
+	OpenTimeout  time.Duration // from the stream's start to its hello
+	PingInterval time.Duration
+	PingTimeout  time.Duration
+	Settings     *reprisev1.SessionSettings // what the welcome says
+	Log          *slog.Logger               // nil means discard
+}
+
+// Service is AgentService.
+type Service struct {
+	reprisev1.UnimplementedAgentServiceServer
+	cfg Config
+
+	mu       sync.Mutex
+	draining bool
+	open     map[*session]struct{}
+}
+
+// New returns the service.
+func New(c Config) *Service {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{cfg: c, open: map[*session]struct{}{}}
+}
+
+type stream = grpc.BidiStreamingServer[reprisev1.ConnectRequest, reprisev1.ConnectResponse]
+
+// Connect implements AgentService.Connect.
+func (s *Service) Connect(st stream) error {
+	read := make(chan received, 1)
+	ctx, cancel := context.WithCancel(st.Context())
+	defer cancel()
+	// Nothing ends Recv on a server but the handler's return: so the reader gets a
+	// goroutine of its own, and hands over one message at a time.
+	go receive(ctx, st, read)
+	hello, err := s.hello(ctx, read)
+	if err != nil {
+		return rpcstatus.Error(err)
+	}
+	if who, ok := auth.From(ctx); ok && !who.MayDrive(hello.GetMachineId()) {
+		return status.Errorf(codes.PermissionDenied, "the token is not for machine %q", hello.GetMachineId())
+	}
+	err = s.serve(ctx, st, hello, read)
+	return rpcstatus.Error(err)
+}
+
+type received struct {
+	message *reprisev1.ConnectRequest
+	err     error
+}
+
+func receive(ctx context.Context, st stream, out chan<- received) {
+	for {
+		m, err := st.Recv()
+		select {
+		case out <- received{m, err}:
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (s *Service) hello(ctx context.Context, read <-chan received) (*reprisev1.Hello, error) {
+	late := time.NewTimer(s.cfg.OpenTimeout)
+	defer late.Stop()
+	select {
+	case r := <-read:
+		if r.err != nil {
+			return nil, r.err
+		}
+		h := r.message.GetHello()
+		switch {
+		case h == nil:
+			return nil, ErrNoHello
+		case h.GetProtocolVersion() > ProtocolVersion:
+			return nil, fmt.Errorf("%w: the agent speaks %d, this server up to %d", ErrProtocol, h.GetProtocolVersion(), ProtocolVersion)
+		}
+		return h, nil
+	case <-late.C:
+		return nil, ErrHelloTimeout
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// serve is the life of a session, from the claim of its machine to its release.
+func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, read <-chan received) error {
+	machineID := hello.GetMachineId()
+	loop := s.cfg.Loop(machineID)
+	open, err := opening(id.New("s"), hello)
+	if err != nil {
+		return err
+	}
+	c := converter{version: s.cfg.Version, settings: s.cfg.Settings}
+	for _, res := range open.Results {
+		c.results = append(c.results, res.Ref)
+	}
+	ses := newSession(ctx, open.Session.ID, machineID, c)
+	defer ses.end(nil)
+	if !s.add(ses) {
+		return ErrGoingAway
+	}
+	defer s.remove(ses)
+	err = s.cfg.Registry.Claim(ctx, machineID, registry.Session{
+		ID: ses.id, SpoolID: hello.GetAgentInstanceId(), End: ses.end, Probe: ses.probe, Info: info(hello),
+	}, func() error { return loop.Open(ctx, open, ses) })
+	if err != nil {
+		return err
+	}
+	log := s.cfg.Log.With(logkeys.Machine, machineID, logkeys.Session, ses.id)
+	log.Info("session opened", logkeys.Boot, hello.GetBootId(), logkeys.Spool, hello.GetAgentInstanceId())
+	readEnded := make(chan struct{})
+	go func() {
+		defer close(readEnded)
+		ses.end(s.read(ses, loop, read))
+	}()
+	err = ses.write(st.Send, s.cfg.PingInterval, s.cfg.PingTimeout)
+	ses.end(err)
+	<-readEnded
+	s.cfg.Registry.Release(machineID, ses.id)
+	// The loop must hear of it even when the stream's own context is over; it
+	// refuses only when it has ended itself.
+	_ = loop.Post(context.WithoutCancel(ctx), dispatch.Closed{SessionID: ses.id})
+	err = context.Cause(ses.ended)
+	log.Info("session ended", logkeys.Reason, err)
+	return err
+}
+
+// read handles what the agent says until the stream or the session ends.
+func (s *Service) read(ses *session, loop *dispatch.Loop, in <-chan received) error {
+	for {
+		select {
+		case r := <-in:
+			if r.err != nil {
+				return r.err
+			}
+			if err := s.handle(ses, loop, r.message); err != nil {
+				return err
+			}
+		case <-ses.ended.Done():
+			return context.Cause(ses.ended)
+		}
+	}
+}
+
+func (s *Service) handle(ses *session, loop *dispatch.Loop, m *reprisev1.ConnectRequest) error {
+	switch m := m.GetMessage().(type) {
+	case *reprisev1.ConnectRequest_Report:
+		return s.report(ses, loop, m.Report)
+	case *reprisev1.ConnectRequest_Progress:
+		loop.TryPost(progress(ses.id, m.Progress)) // one that is dropped is followed by the next
+		return nil
+	case *reprisev1.ConnectRequest_DesktopState:
+		d := m.DesktopState
+		s.cfg.Registry.SetDesktop(ses.machineID, ses.id, int(d.GetKind()), d.GetDetail())
+		return loop.Post(ses.ended, dispatch.Desktop{SessionID: ses.id, Usable: usable(d)})
+	case *reprisev1.ConnectRequest_PersonRequest:
+		return s.person(ses, loop, m.PersonRequest)
+	case *reprisev1.ConnectRequest_Ping:
+		ses.queue(pong(m.Ping.GetNumber()))
+		return nil
+	case *reprisev1.ConnectRequest_Pong:
+		ses.pong(m.Pong.GetNumber())
+		return nil
+	}
+	return ErrNoHello // a second hello, or nothing that is known
+}
+
+func progress(sessionID string, p *reprisev1.Progress) dispatch.Progress {
+	phase := pending.Received
+	if p.GetState() == reprisev1.ProgressState_PROGRESS_STATE_EXECUTING {
+		phase = pending.Executing
+	}
+	return dispatch.Progress{SessionID: sessionID, ActionID: p.GetActionId(), Phase: phase, Doing: p.GetDoing()}
+}
+
+func (s *Service) report(ses *session, loop *dispatch.Loop, r *reprisev1.Report) error {
+	if r.GetMachineId() != "" && r.GetMachineId() != ses.machineID {
+		return fmt.Errorf("%w: %q", ErrOtherMachine, r.GetMachineId())
+	}
+	faultpoint.Hit(faultpoint.ReportReceived, r.GetActionId())
+	res, err := result(r)
+	if err != nil {
+		return err
+	}
+	return loop.Post(ses.ended, dispatch.Report{SessionID: ses.id, Result: res})
+}
+
+// person takes what the person at the machine asks for.
+func (s *Service) person(ses *session, loop *dispatch.Loop, p *reprisev1.PersonRequest) error {
+	by := "person at " + ses.machineID
+	decide := func(r *replay.Replay) ([]replay.Event, error) { return r.DecidePause(by, "") }
+	if p.GetKind() == reprisev1.PersonRequestKind_PERSON_REQUEST_KIND_GO_ON {
+		decide = func(r *replay.Replay) ([]replay.Event, error) { return r.DecideResume(replay.ResumeCommand{By: by}) }
+	}
+	return loop.Post(ses.ended, dispatch.Command{ReplayID: p.GetReplayId(), Decide: decide, Reply: func(a dispatch.Answer) {
+		if a.Err != nil {
+			s.cfg.Log.Warn("the person at the machine asked in vain", logkeys.Machine, ses.machineID, logkeys.Replay, a.Replay, logkeys.Error, a.Err)
+		}
+	}})
+}
+
+func (s *Service) add(ses *session) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
+	s.open[ses] = struct{}{}
+	return true
+}
+
+func (s *Service) remove(ses *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, ses)
+}
+
+// Refuse opens no more sessions: the server is going away.
+func (s *Service) Refuse() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+}
+
+// GoAway ends every session and tells the agents to come back, spread over a time.
+func (s *Service) GoAway(spread time.Duration) {
+	s.Refuse()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ses := range s.open {
+		ses.goAway(time.Duration(rand.Int64N(int64(spread) + 1)))
+	}
+}
