@@ -3,7 +3,10 @@
 // schema nor the desktop; link translates it, runner keeps it, execute does it.
 package work
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // Ref names an action and one of its attempts.
 type Ref struct {
@@ -86,3 +89,23 @@ type Opening struct {
 	Executing  *Ref     // nil: nothing
 	Unfinished []Ref    // started and never finished, by a process that is gone
 }
+
+// Job is a dispatch to be executed.
+type Job struct {
+	Dispatch
+	Settings Settings
+	// Begin must be called before the first input event leaves, and no input is
+	// sent when it fails. It returns when "started" is on the disk.
+	Begin func() error
+	// Doing says what the agent is doing, for people. Never holds typed text.
+	Doing func(string)
+}
+
+// Why a job's context ends, as its cause.
+var (
+	// ErrInterrupted says that the server, or the agent's own end, stops the
+	// action at its next safe point.
+	ErrInterrupted = errors.New("stopped on request")
+	// ErrTimedOut says that the action's longest time passed.
+	ErrTimedOut = errors.New("the longest time of the action passed")
+)

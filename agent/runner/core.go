@@ -1,0 +1,272 @@
+// Package runner decides what the agent does with what the server sends: what
+// is executed, what is answered from memory, what is reported and when. Core is
+// the decision, a function of the time and one event at a time; Runner carries
+// it out. It knows neither the schema nor the desktop: link brings the stream,
+// an Executor the hands.
+package runner
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/spool"
+	"github.com/reprise-rpa/reprise/agent/work"
+)
+
+const (
+	// drainTime is how long an action may go on after the process is asked to end.
+	drainTime = 5 * time.Second
+	// hangTime is how long an executor may take to stop. After it the action is
+	// reported, and nothing is executed while the executor hangs.
+	hangTime = 5 * time.Second
+	// mendTime is how long to wait before a spool is written again.
+	mendTime = 10 * time.Second
+	// shownPauses is how many pauses are remembered as shown.
+	shownPauses = 64
+)
+
+// phase is how far the action is that holds the machine.
+type phase int
+
+const (
+	executing   phase = iota + 1 // the executor has it
+	storing                      // its result is on the way to the disk
+	withdrawing                  // nothing was sent: its "started" is being taken back
+	hanging                      // reported, and the executor does not return
+)
+
+// running is the action that holds the machine.
+type running struct {
+	work.Dispatch
+	phase    phase
+	latest   string // the newest attempt that asked for it
+	doing    string
+	began    bool      // "started" is on the disk
+	progress time.Time // when to say so next
+	deadline time.Time
+	drain    time.Time // when it is stopped because the process ends; zero: not
+	cause    error     // why it was asked to stop; nil: not
+	hang     time.Time // when it counts as hanging
+	busy     bool      // the executor has not returned
+	outcome  work.Outcome
+	silent   bool // nothing is reported when it is withdrawn
+}
+
+// Core is the agent's state. It is used by one goroutine; the zero value is of
+// no use.
+type Core struct {
+	keep     int
+	settings work.Settings
+	memory   *spool.Memory
+	running  *running
+	waiting  *work.Dispatch // received and not started
+	open     bool
+	leaving  bool                 // the server wants to go
+	stopping bool                 // the process ends
+	sent     map[string]time.Time // reports on this stream without an answer
+	unsaid   *work.Report         // an unstored answer that found no stream
+	shown    []string
+	broken   error // why the spool can't be written
+	mend     time.Time
+}
+
+// NewCore returns a core that knows what memory holds and remembers keep
+// actions.
+func NewCore(memory *spool.Memory, keep int) *Core {
+	if keep <= 0 {
+		keep = spool.DefaultKeep
+	}
+	return &Core{
+		keep: keep, settings: work.Settings{}.WithDefaults(),
+		memory: memory.Clone(), sent: map[string]time.Time{},
+	}
+}
+
+// Step takes in one event and returns what is to be done. Late, repeated and
+// unexpected events change nothing.
+func (c *Core) Step(now time.Time, event Event) []Effect {
+	effects := c.step(now, event)
+	c.memory.Trim(c.keep)
+	if c.leaving && c.open && c.Idle() && len(c.memory.In(spool.Finished)) == 0 {
+		c.leaving = false
+		effects = append(effects, Reopen{Reason: "the server goes away and nothing is in flight"})
+	}
+	return effects
+}
+
+func (c *Core) step(now time.Time, event Event) []Effect {
+	switch e := event.(type) {
+	case Opened:
+		return c.opened(now, e)
+	case Lost:
+		c.open, c.leaving, c.waiting = false, false, nil
+		clear(c.sent)
+	case Dispatched:
+		return c.dispatched(now, e.Dispatch)
+	case Acked:
+		return c.acked(e.Ack)
+	case Cancelled:
+		return c.cancelled(now, e)
+	case Paused:
+		return c.paused(e.Pause)
+	case Resumed:
+		return []Effect{Hide(e)}
+	case GoingAway:
+		c.leaving = true
+	case Began:
+		c.began(e.ActionID)
+	case Doing:
+		if c.runs(e.ActionID) {
+			c.running.doing = e.Text
+		}
+	case Finished:
+		return c.finished(now, e)
+	case Stored:
+		return c.stored(now, e)
+	case SpoolFailed:
+		c.fail(now, e.Err)
+	case SpoolMended:
+		c.broken, c.mend = nil, time.Time{}
+	case Due:
+		return c.due(now)
+	case Stopping:
+		return c.stop(now)
+	}
+	return nil
+}
+
+// Idle says whether no action is being executed or stored. A hanging executor
+// counts as idle: all that can be said of its action has been said.
+func (c *Core) Idle() bool { return c.running == nil || c.running.phase == hanging }
+
+// Opening returns what the agent says when it opens a stream; its ids are the
+// caller's to fill in.
+func (c *Core) Opening() work.Opening {
+	var o work.Opening
+	for _, e := range c.memory.In(spool.Finished) {
+		o.Results = append(o.Results, report(e))
+	}
+	current := ""
+	if c.running != nil && c.running.phase != hanging {
+		ref := c.running.Ref
+		current, o.Executing = ref.ActionID, &ref
+	}
+	for _, e := range c.memory.In(spool.Started) {
+		if e.ActionID != current {
+			o.Unfinished = append(o.Unfinished, e.Ref)
+		}
+	}
+	return o
+}
+
+// Next returns when Due is to come; zero means that nothing is due.
+func (c *Core) Next() time.Time {
+	var next time.Time
+	add := func(t time.Time) {
+		if !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	if r := c.running; r != nil && r.phase == executing {
+		if c.open {
+			add(r.progress)
+		}
+		if r.cause == nil {
+			add(r.deadline)
+			add(r.drain)
+		} else {
+			add(r.hang)
+		}
+	}
+	for _, at := range c.sent {
+		add(at.Add(c.settings.ReportAck))
+	}
+	if !c.writing() {
+		add(c.mend)
+	}
+	return next
+}
+
+func (c *Core) opened(now time.Time, e Opened) []Effect {
+	c.open, c.leaving, c.settings = true, false, e.Settings.WithDefaults()
+	clear(c.sent)
+	var effects []Effect
+	for _, a := range e.Acks {
+		effects = append(effects, c.acked(a)...)
+	}
+	for _, id := range e.Closed {
+		if entry, ok := c.memory.Get(id); ok && entry.State == spool.Started && !c.runs(id) {
+			effects = append(effects, c.write(spool.Record{Type: spool.TypeClosed, Ref: entry.Ref}))
+		}
+	}
+	if c.running != nil && c.running.phase == executing {
+		if e.Stop {
+			effects = append(effects, c.interrupt(now, work.ErrInterrupted)...)
+		}
+		effects = append(effects, c.progress(now))
+	}
+	if c.unsaid != nil {
+		effects = append(effects, SendReport{*c.unsaid})
+		c.unsaid = nil
+	}
+	// What finished since the opening was written, and what the server did not
+	// answer.
+	for _, entry := range c.memory.In(spool.Finished) {
+		effects = append(effects, c.send(now, report(entry)))
+	}
+	return effects
+}
+
+// acked forgets the duty to report. The answer must be to the report of the
+// attempt that was stored: one to an attempt that found the desktop unusable
+// says nothing of a later result.
+func (c *Core) acked(a Ack) []Effect {
+	e, ok := c.memory.Get(a.ActionID)
+	if !ok || e.State != spool.Finished || (a.AttemptID != "" && a.AttemptID != e.AttemptID) {
+		return nil
+	}
+	delete(c.sent, a.ActionID)
+	return []Effect{c.write(spool.Record{Type: spool.TypeAcknowledged, Ref: e.Ref})}
+}
+
+// write puts a record that nothing waits for into the memory and on the disk.
+func (c *Core) write(r spool.Record) Effect {
+	c.memory.Apply(r)
+	return Write{Record: r}
+}
+
+// send sends a report and expects its answer.
+func (c *Core) send(now time.Time, r work.Report) Effect {
+	c.sent[r.ActionID] = now
+	return SendReport{r}
+}
+
+func (c *Core) paused(p work.Pause) []Effect {
+	if slices.Contains(c.shown, p.PauseID) {
+		return nil
+	}
+	c.shown = append(c.shown, p.PauseID)
+	if len(c.shown) > shownPauses {
+		c.shown = slices.Delete(c.shown, 0, 1)
+	}
+	return []Effect{Show{p}}
+}
+
+func (c *Core) fail(now time.Time, err error) {
+	c.broken = err
+	if c.mend.IsZero() {
+		c.mend = now.Add(mendTime)
+	}
+}
+
+// writing says whether a record is on its way to the disk that the memory does
+// not hold yet.
+func (c *Core) writing() bool {
+	return c.running != nil && (c.running.phase == storing || c.running.phase == withdrawing)
+}
+
+func (c *Core) runs(actionID string) bool { return c.running != nil && c.running.ActionID == actionID }
+
+func report(e spool.Entry) work.Report {
+	return work.Report{Ref: e.Ref, SessionID: e.SessionID, Outcome: e.Outcome}
+}

@@ -1,0 +1,49 @@
+package runner
+
+import (
+	"github.com/reprise-rpa/reprise/agent/spool"
+	"github.com/reprise-rpa/reprise/agent/work"
+)
+
+// Effect is something to be done because of an event: one of the types below.
+// Effects are carried out in order.
+type Effect interface{ effect() }
+
+type (
+	// Execute hands an action to the executor; Finished follows.
+	Execute struct {
+		Dispatch work.Dispatch
+		Settings work.Settings
+	}
+	// Stop asks the executor to stop at its next safe point, with a cause of
+	// package work.
+	Stop struct{ Cause error }
+	// Write appends a record to the spool; Stored follows if it is awaited.
+	Write struct {
+		Record spool.Record
+		Await  bool
+	}
+	// Mend rewrites the spool from what is known; SpoolMended follows if it
+	// succeeds.
+	Mend struct{ Memory *spool.Memory }
+	// SendReport sends an answer over the open stream.
+	SendReport struct{ work.Report }
+	// SendProgress sends progress over the open stream.
+	SendProgress struct{ work.Progress }
+	// Reopen closes the stream, so that a new one is opened.
+	Reopen struct{ Reason string }
+	// Show shows a pause to the person at the machine.
+	Show struct{ work.Pause }
+	// Hide takes it away.
+	Hide struct{ ReplayID, PauseID string }
+)
+
+func (Execute) effect()      {}
+func (Stop) effect()         {}
+func (Write) effect()        {}
+func (Mend) effect()         {}
+func (SendReport) effect()   {}
+func (SendProgress) effect() {}
+func (Reopen) effect()       {}
+func (Show) effect()         {}
+func (Hide) effect()         {}

@@ -1,0 +1,251 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/spool"
+	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
+)
+
+// ErrStopped says that the runner has ended.
+var ErrStopped = errors.New("runner: stopped")
+
+// Executor performs one action at a time.
+type Executor interface {
+	// Execute performs the job and says how it came out; every fault is an
+	// outcome. It stops at the next safe point when ctx ends, whose cause is
+	// work.ErrInterrupted or work.ErrTimedOut, and leaves no key or button down.
+	Execute(ctx context.Context, job work.Job) work.Outcome
+}
+
+// Stream is an open stream. Its methods never block; what it can't send it
+// drops and ends.
+type Stream interface {
+	SendReport(work.Report)
+	SendProgress(work.Progress)
+	// Reopen ends the stream, so that a new one is opened.
+	Reopen(reason string)
+}
+
+// Shower shows pauses to the person at the machine. Its methods must not block.
+type Shower interface {
+	Show(work.Pause)
+	Hide(replayID, pauseID string)
+}
+
+// Config sets up a runner.
+type Config struct {
+	Spool    *spool.Spool // required; the caller closes it
+	Executor Executor     // required
+	// Release lets go of every key and button that is down. It is called when an
+	// earlier process may have left one down, after a panic, and at the end.
+	Release func(context.Context) error // required
+	BootID  string                      // this process
+	Keep    int                         // actions remembered; 0 means spool.DefaultKeep
+	Shower  Shower                      // nil shows nothing
+	Log     *slog.Logger                // nil discards
+}
+
+// Runner carries out what Core decides.
+type Runner struct {
+	cfg   Config
+	log   *slog.Logger
+	inbox chan item
+	done  chan struct{} // closed when Run ends
+}
+
+// item is what comes to the loop: an event, with the stream that an Opened
+// brings, or the question for an opening.
+type item struct {
+	event   Event
+	stream  Stream
+	opening chan<- work.Opening
+}
+
+// New returns a runner; Run makes it work.
+func New(cfg Config) *Runner {
+	log := cfg.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Runner{cfg: cfg, log: log, inbox: make(chan item), done: make(chan struct{})}
+}
+
+// Open says that a stream is open and the server has taken the opening.
+func (r *Runner) Open(ctx context.Context, stream Stream, e Opened) error {
+	return r.post(ctx, item{event: e, stream: stream})
+}
+
+// Handle takes in what the stream brings, or Lost. It does not wait for what
+// follows from it.
+func (r *Runner) Handle(ctx context.Context, e Event) error {
+	return r.post(ctx, item{event: e})
+}
+
+// Opening returns what the agent says when it opens a stream.
+func (r *Runner) Opening(ctx context.Context) (work.Opening, error) {
+	answer := make(chan work.Opening, 1)
+	if err := r.post(ctx, item{opening: answer}); err != nil {
+		return work.Opening{}, err
+	}
+	return <-answer, nil
+}
+
+func (r *Runner) post(ctx context.Context, it item) error {
+	select {
+	case r.inbox <- it:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-r.done:
+		return ErrStopped
+	}
+}
+
+// Run works until ctx ends; then the action in flight gets a moment to come to
+// its end, what is known is on the disk, and every key is let go of. It returns
+// ctx's cause. It is called once.
+func (r *Runner) Run(ctx context.Context) error {
+	l := &loop{
+		Runner: r,
+		ctx:    context.WithoutCancel(ctx),
+		core:   NewCore(r.cfg.Spool.Memory(), r.cfg.Keep),
+		writes: make(chan Effect),
+		wrote:  make(chan Event, 1),
+	}
+	if len(l.core.Opening().Unfinished) > 0 {
+		l.release("an earlier process ended while it sent input")
+	}
+	var disk sync.WaitGroup
+	disk.Go(func() { l.serveDisk() })
+	l.run(ctx)
+	close(l.writes)
+	disk.Wait()
+	close(r.done)
+	l.release("the agent ends")
+	return context.Cause(ctx)
+}
+
+// loop is the state of Run.
+type loop struct {
+	*Runner
+	ctx     context.Context // outlives Run's, so that the end is orderly
+	core    *Core
+	stream  Stream
+	stopJob context.CancelCauseFunc // of the job that was started last
+	backlog []Effect                // Write and Mend that the disk has not taken
+	writes  chan Effect
+	wrote   chan Event // one for each of writes
+	busy    bool       // the disk has one of writes
+}
+
+func (l *loop) run(ctx context.Context) {
+	stop := ctx.Done()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for stop != nil || l.busy || len(l.backlog) > 0 || !l.core.Idle() {
+		wake := l.reset(timer)
+		var next chan<- Effect
+		var first Effect
+		if len(l.backlog) > 0 && !l.busy {
+			next, first = l.writes, l.backlog[0]
+		}
+		select {
+		case <-stop:
+			stop = nil
+			l.step(Stopping{})
+		case it := <-l.inbox:
+			l.take(it)
+		case next <- first:
+			l.backlog, l.busy = l.backlog[1:], true
+		case e := <-l.wrote:
+			l.busy = false
+			if e != nil {
+				l.step(e)
+			}
+		case <-wake:
+			l.step(Due{})
+		}
+	}
+}
+
+// reset sets the timer to the core's next deadline; nil means there is none.
+func (l *loop) reset(timer *time.Timer) <-chan time.Time {
+	next := l.core.Next()
+	if next.IsZero() {
+		return nil
+	}
+	timer.Reset(time.Until(next))
+	return timer.C
+}
+
+func (l *loop) take(it item) {
+	if it.opening != nil {
+		o := l.core.Opening()
+		o.SpoolID, o.BootID, o.LastExit = l.cfg.Spool.ID(), l.cfg.BootID, l.cfg.Spool.LastExit()
+		it.opening <- o
+		return
+	}
+	switch it.event.(type) {
+	case Opened:
+		l.stream = it.stream
+	case Lost:
+		l.stream = nil
+	}
+	l.step(it.event)
+}
+
+func (l *loop) step(e Event) {
+	for _, effect := range l.core.Step(time.Now(), e) {
+		l.carryOut(effect)
+	}
+}
+
+func (l *loop) carryOut(effect Effect) {
+	switch e := effect.(type) {
+	case Execute:
+		l.execute(e)
+	case Stop:
+		l.log.Info("stopping the action", logkeys.Reason, e.Cause)
+		l.stopJob(e.Cause)
+	case Write, Mend:
+		l.backlog = append(l.backlog, e)
+	case SendReport:
+		if l.stream != nil {
+			l.stream.SendReport(e.Report)
+		}
+	case SendProgress:
+		if l.stream != nil {
+			l.stream.SendProgress(e.Progress)
+		}
+	case Reopen:
+		l.log.Info("reopening the stream", logkeys.Reason, e.Reason)
+		if l.stream != nil {
+			l.stream.Reopen(e.Reason)
+		}
+	case Show:
+		l.log.Info("the replay is paused", logkeys.Replay, e.ReplayID, logkeys.Pause, e.PauseID, logkeys.Reason, e.Reason)
+		if l.cfg.Shower != nil {
+			l.cfg.Shower.Show(e.Pause)
+		}
+	case Hide:
+		l.log.Info("the replay goes on", logkeys.Replay, e.ReplayID, logkeys.Pause, e.PauseID)
+		if l.cfg.Shower != nil {
+			l.cfg.Shower.Hide(e.ReplayID, e.PauseID)
+		}
+	default:
+		panic(fmt.Sprintf("runner: no such effect: %T", effect))
+	}
+}
+
+func (l *loop) release(why string) {
+	if err := l.cfg.Release(l.ctx); err != nil {
+		l.log.Error("keys and buttons were not let go of", logkeys.Reason, why, logkeys.Error, err)
+	}
+}

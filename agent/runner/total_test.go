@@ -1,0 +1,84 @@
+package runner
+
+import (
+	"testing"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/work"
+)
+
+// Every state of the agent, by the events that lead to it.
+var everyState = map[string][]any{
+	"idle without a stream":     nil,
+	"idle":                      {Opened{}},
+	"looking":                   {Opened{}, ask("a", "a1")},
+	"sending input":             {Opened{}, ask("a", "a1"), Began{"a"}},
+	"sending input, offline":    {Opened{}, ask("a", "a1"), Began{"a"}, Lost{}},
+	"one more waits":            {Opened{}, ask("a", "a1"), Began{"a"}, ask("b", "b1")},
+	"stopping the action":       {Opened{}, ask("a", "a1"), Began{"a"}, Cancelled{"r", ""}},
+	"storing":                   {Opened{}, ask("a", "a1"), Began{"a"}, Finished{"a", done}},
+	"withdrawing":               {Opened{}, ask("a", "a1"), Began{"a"}, Finished{"a", failed(work.DesktopUnavailable, work.NotStarted)}},
+	"hanging, storing":          {Opened{}, ask("a", "a1"), Began{"a"}, Cancelled{"r", ""}, at{5 * time.Second, Due{}}},
+	"hanging":                   {Opened{}, ask("a", "a1"), Began{"a"}, Cancelled{"r", ""}, at{5 * time.Second, Due{}}, Stored{"a", nil}},
+	"reported":                  {Opened{}, ask("a", "a1"), Began{"a"}, Finished{"a", done}, Stored{"a", nil}},
+	"acknowledged":              {Opened{}, ask("a", "a1"), Finished{"a", done}, Stored{"a", nil}, Acked{Ack{"a", "a1"}}},
+	"spool broken":              {Opened{}, SpoolFailed{errDisk}},
+	"spool broken in an action": {Opened{}, ask("a", "a1"), Began{"a"}, SpoolFailed{errDisk}},
+	"server going":              {Opened{}, ask("a", "a1"), GoingAway{}},
+	"process ending":            {Opened{}, ask("a", "a1"), Began{"a"}, Stopping{}},
+	"process ended":             {Opened{}, Stopping{}},
+}
+
+var everyEvent = []Event{
+	Opened{}, Opened{Stop: true, Acks: []Ack{{"a", "a1"}}, Closed: []string{"a"}}, Lost{}, ask("a", "a2"), ask("c", "c1"), askFor("a_resume", "n1", "a"),
+	Acked{Ack{"a", "a1"}}, Cancelled{"r", ""}, Cancelled{"r", "a"}, Paused{work.Pause{PauseID: "p"}}, Resumed{"r", "p"}, GoingAway{},
+	Began{"a"}, Doing{"a", "x"}, Finished{"a", done}, Stored{"a", nil}, Stored{"a", errDisk}, SpoolFailed{errDisk}, SpoolMended{}, Due{}, Stopping{},
+}
+
+// Every state meets every event, twice: no panic, no second execution beside
+// one that runs, and nothing is sent without a stream.
+func TestEveryStateMeetsEveryEvent(t *testing.T) {
+	for name, path := range everyState {
+		for _, event := range everyEvent {
+			c := known()
+			run(c, path...)
+			for range 2 {
+				busy := c.running != nil && c.running.busy
+				stopping := c.stopping
+				effects := c.Step(start.Add(time.Hour), event)
+				for _, effect := range effects {
+					switch e := effect.(type) {
+					case Execute:
+						if _, finished := event.(Finished); busy && !finished {
+							t.Errorf("%s: %T executes %s beside a running action", name, event, e.Dispatch.ActionID)
+						}
+						if stopping || c.broken != nil {
+							t.Errorf("%s: %T executes %s while nothing may be", name, event, e.Dispatch.ActionID)
+						}
+					case SendReport, SendProgress, Reopen:
+						if !c.open {
+							t.Errorf("%s: %T sends without a stream: %v", name, event, words(effects))
+						}
+					}
+				}
+			}
+			if next := c.Next(); !next.IsZero() && next.Before(start) {
+				t.Errorf("%s: after %T the next deadline is %v", name, event, next)
+			}
+		}
+	}
+}
+
+// A deadline that has been served does not stay due, or the loop would spin.
+func TestNothingStaysDueAfterItWasServed(t *testing.T) {
+	for name, path := range everyState {
+		c := known()
+		run(c, path...)
+		now := start.Add(time.Hour)
+		c.Step(now, Due{})
+		c.Step(now, Due{})
+		if next := c.Next(); !next.IsZero() && !next.After(now) {
+			t.Errorf("%s: still due at %v", name, next)
+		}
+	}
+}
