@@ -1,10 +1,10 @@
 package workflow
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	yaml "github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -47,7 +47,12 @@ func (d *decoder) fault(at Position, format string, args ...any) {
 
 // parse returns the root of the only document, or nil after a fault.
 func (d *decoder) parse(data []byte) ast.Node {
-	tokens := lexer.Tokenize(string(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if at, odd := unreadable(text); odd {
+		d.fault(at, "not YAML: not a character of UTF-8, or a control character; write special characters as escapes in double quotes")
+		return nil
+	}
+	tokens := lexer.Tokenize(text)
 	if deep := tooDeep(tokens); deep != nil {
 		d.fault(positionOf(deep), "nested too deep")
 		return nil
@@ -70,6 +75,23 @@ func (d *decoder) parse(data []byte) ast.Node {
 		return nil
 	}
 	return file.Docs[0].Body
+}
+
+// unreadable returns the first place that holds no character which YAML allows.
+// The YAML scanner does not look for them, and some let it run for ever.
+func unreadable(text string) (Position, bool) {
+	at := Position{Line: 1, Column: 1}
+	for i, r := range text {
+		switch {
+		case r == '\n':
+			at = Position{Line: at.Line + 1}
+		case r == '\t' || r == '\r':
+		case r < ' ' || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			return at, true
+		}
+		at.Column++
+	}
+	return Position{}, false
 }
 
 // tooDeep returns the token at which the nesting passes maxDepth, or nil.

@@ -75,6 +75,8 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 		{"a list as root", "- a\n", "1:1: a mapping of fields is needed, found a list"},
 		{"two documents", "name: w\n---\nname: v\n", "2:1: a second document: a file holds one workflow"},
 		{"nested too deep", "name: " + strings.Repeat("[", 65), "1:71: nested too deep"},
+		{"no UTF-8", "name: w\n# caf\xe9\n", "2:6: not YAML: not a character of UTF-8, or a control character; write special characters as escapes in double quotes"},
+		{"a control character", "name: \"a\x00\"\n", "1:9: not YAML: not a character of UTF-8, or a control character; write special characters as escapes in double quotes"},
 		{"an unknown field", valid("klick: {}"), `3:5: unknown field "klick"; click is meant?`},
 		{"an unknown field unlike any", valid("xyzzy: {}"), `3:5: unknown field "xyzzy"`},
 		{"a number for a text", "name: 5\n", "1:7: a text is needed, found a number; put it in quotes if it is one"},
