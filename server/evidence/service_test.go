@@ -1,0 +1,196 @@
+package evidence
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+func crcOf(chunk []byte) []byte {
+	return binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(chunk))
+}
+
+// serve runs test against the service over a connection, in a bubble.
+func serve(t *testing.T, maxBytes int64, test func(*testing.T, *Store, reprisev1.EvidenceServiceClient)) {
+	synctest.Test(t, func(t *testing.T) {
+		store := open(t, t.TempDir(), maxBytes)
+		listener := bufconn.Listen(1 << 20)
+		server := grpc.NewServer()
+		reprisev1.RegisterEvidenceServiceServer(server, NewService(store, nil))
+		done := make(chan error, 1)
+		go func() { done <- server.Serve(listener) }()
+		conn, err := grpc.NewClient("passthrough:bufconn", grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(t, store, reprisev1.NewEvidenceServiceClient(conn))
+		_ = conn.Close()
+		server.Stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func upload(t *testing.T, client reprisev1.EvidenceServiceClient, digest string, content []byte) (int64, error) {
+	t.Helper()
+	stream, err := client.Upload(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for first := true; first || len(content) > 0; first = false {
+		n := min(len(content), ChunkBytes)
+		msg := &reprisev1.UploadRequest{Data: content[:n]}
+		if first {
+			msg.Sha256 = digest
+		}
+		if err := stream.Send(msg); err != nil && !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		content = content[n:]
+	}
+	answer, err := stream.CloseAndRecv()
+	return answer.GetSize(), err
+}
+
+func download(t *testing.T, client reprisev1.EvidenceServiceClient, digest string) (content []byte, chunks int, err error) {
+	t.Helper()
+	stream, err := client.Download(t.Context(), &reprisev1.DownloadRequest{Sha256: digest})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		chunk, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return content, chunks, nil
+		}
+		if err != nil {
+			return nil, chunks, err
+		}
+		if len(chunk.GetData()) > ChunkBytes {
+			t.Errorf("a chunk of %d bytes", len(chunk.GetData()))
+		}
+		content, chunks = append(content, chunk.GetData()...), chunks+1
+	}
+}
+
+func TestAPictureTravelsInChunksBothWays(t *testing.T) {
+	serve(t, 0, func(t *testing.T, _ *Store, client reprisev1.EvidenceServiceClient) {
+		want, digest := picture(t, 400, 300)
+		if len(want) < ChunkBytes {
+			t.Fatalf("the picture has only %d bytes", len(want))
+		}
+		missing, err := client.FindMissing(t.Context(), &reprisev1.FindMissingRequest{Sha256: []string{digest, sha(nil), digest}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{digest, sha(nil)}, missing.GetSha256()); diff != "" {
+			t.Error(diff)
+		}
+		if n, err := upload(t, client, digest, want); n != int64(len(want)) || err != nil {
+			t.Fatalf("upload = %d, %v", n, err)
+		}
+		got, chunks, err := download(t, client, digest)
+		if err != nil || !bytes.Equal(got, want) || chunks != 2 {
+			t.Errorf("%d bytes in %d chunks, %v; want %d in 2", len(got), chunks, err, len(want))
+		}
+		missing, err = client.FindMissing(t.Context(), &reprisev1.FindMissingRequest{Sha256: []string{digest, sha(nil)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]string{sha(nil)}, missing.GetSha256()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestRefusalsHaveTheirCodes(t *testing.T) {
+	serve(t, 100_000, func(t *testing.T, _ *Store, client reprisev1.EvidenceServiceClient) {
+		small, digest := picture(t, 10, 10)
+		large, largeDigest := picture(t, 300, 300)
+		for name, tt := range map[string]struct {
+			digest  string
+			content []byte
+			want    codes.Code
+		}{
+			"wrong digest": {sha(nil), small, codes.InvalidArgument},
+			"no digest":    {"", small, codes.InvalidArgument},
+			"not a PNG":    {sha([]byte("x")), []byte("x"), codes.InvalidArgument},
+			"too large":    {largeDigest, large, codes.ResourceExhausted},
+		} {
+			if _, err := upload(t, client, tt.digest, tt.content); status.Code(err) != tt.want {
+				t.Errorf("%s: %v, want %v", name, err, tt.want)
+			}
+		}
+		if _, _, err := download(t, client, digest); status.Code(err) != codes.NotFound {
+			t.Errorf("a picture that is not there: %v", err)
+		}
+		if _, _, err := download(t, client, "../"+digest); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("a path: %v", err)
+		}
+		if _, err := client.FindMissing(t.Context(), &reprisev1.FindMissingRequest{Sha256: []string{"x"}}); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("a bad digest: %v", err)
+		}
+		stream, err := client.Upload(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stream.CloseAndRecv(); status.Code(err) != codes.InvalidArgument {
+			t.Errorf("an upload of nothing: %v", err)
+		}
+	})
+}
+
+func TestAnUploadThatIsBrokenOffStoresNothing(t *testing.T) {
+	serve(t, 0, func(t *testing.T, store *Store, client reprisev1.EvidenceServiceClient) {
+		content, digest := picture(t, 400, 300)
+		ctx, cancel := context.WithCancel(t.Context())
+		stream, err := client.Upload(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Send(&reprisev1.UploadRequest{Sha256: digest, Data: content[:ChunkBytes]}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if names := files(t, store.dir); len(names) != 0 {
+			t.Errorf("left over: %v", names)
+		}
+		if has, err := store.Has(digest); has || err != nil {
+			t.Errorf("Has = %v, %v", has, err)
+		}
+	})
+}
+
+func TestAFaultOfTheDiskLeavesWithoutDetail(t *testing.T) {
+	serve(t, 0, func(t *testing.T, store *Store, client reprisev1.EvidenceServiceClient) {
+		if err := os.RemoveAll(store.unfinished()); err != nil {
+			t.Fatal(err)
+		}
+		content, digest := picture(t, 4, 4)
+		_, err := upload(t, client, digest, content)
+		if status.Code(err) != codes.Internal || strings.Contains(err.Error(), store.dir) {
+			t.Errorf("%v", err)
+		}
+	})
+}
