@@ -40,10 +40,7 @@ func (d *Desktop) key(e wire.Event, now time.Time) error {
 	if w == nil || d.swallows {
 		return nil
 	}
-	if focus := d.focus(); focus != nil && focus.spec.Shape == Recorder {
-		in := wire.Input{Event: wire.Event{Kind: e.Kind, Key: e.Key}, At: d.pointer}
-		d.note(now, wire.Entry{Widget: focus.spec.ID, Effect: wire.Told, Input: &in})
-	}
+	d.tellFocus(wire.Event{Kind: e.Kind, Key: e.Key}, now)
 	if e.Kind == wire.KeyUp {
 		return nil
 	}
@@ -83,9 +80,18 @@ func (d *Desktop) char(text string, now time.Time) error {
 		return refuse(wire.ErrBadRequest, "a char event takes one character, not %d bytes", len(text))
 	}
 	if focus := d.focus(); focus != nil && !d.swallows {
+		d.tellFocus(wire.Event{Kind: wire.Char, Text: text}, now)
 		d.typed(focus, text, now)
 	}
 	return nil
+}
+
+// tellFocus writes down what a recorder is told of the keyboard.
+func (d *Desktop) tellFocus(e wire.Event, now time.Time) {
+	if focus := d.focus(); focus != nil && focus.spec.Shape == Recorder {
+		in := wire.Input{Event: e, At: d.pointer}
+		d.note(now, wire.Entry{Widget: focus.spec.ID, Effect: wire.Told, Input: &in})
+	}
 }
 
 // edit is what a key does to a text area.
@@ -141,19 +147,16 @@ func (d *Desktop) command(w *widget, key string, now time.Time) {
 	}
 }
 
-// typed inserts text. What is typed without a break is one entry of the ledger.
+// typed inserts text. What is typed without a break is one entry of the ledger;
+// a recorder has an entry for each event as it is.
 func (d *Desktop) typed(w *widget, text string, now time.Time) {
 	w.text.insert(text)
-	for i := len(d.ledger) - 1; i >= 0; i-- {
-		e := &d.ledger[i]
-		if e.Effect == wire.Told && e.Widget == w.spec.ID {
-			continue // the very keys that typed it
-		}
-		if e.Effect == wire.Typed && e.Widget == w.spec.ID {
-			e.Detail += text
-			return
-		}
-		break
+	if w.spec.Shape == Recorder {
+		return
+	}
+	if n := len(d.ledger); n > 0 && d.ledger[n-1].Effect == wire.Typed && d.ledger[n-1].Widget == w.spec.ID {
+		d.ledger[n-1].Detail += text
+		return
 	}
 	d.note(now, wire.Entry{Widget: w.spec.ID, Effect: wire.Typed, Detail: text})
 }

@@ -20,7 +20,7 @@ type Fixture interface {
 	// opened one after another do not cover each other.
 	OpenWindow(t *testing.T, title string) Window
 	// Down names the keys and buttons that are down on the desktop now, sorted:
-	// "left", "right", "middle" for buttons, key names for keys.
+	// "left_button", "right_button", "middle_button", and keys by their names.
 	Down(t *testing.T) []string
 	// LeaveDown presses keys and the left button as a process that dies before
 	// it lets go.

@@ -71,7 +71,7 @@ func cancelledBefore(t *testing.T, f Fixture) {
 func releaseLetsGo(t *testing.T, f Fixture) {
 	f.OpenWindow(t, "left down")
 	f.LeaveDown(t, "ctrl", "shift")
-	if down := strings.Join(f.Down(t), " "); down != "ctrl left shift" {
+	if down := strings.Join(f.Down(t), " "); down != "ctrl left_button shift" {
 		t.Fatalf("down = %q, want what the dead process pressed", down)
 	}
 	for range 2 { // releasing again is no fault

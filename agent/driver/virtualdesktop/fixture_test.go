@@ -152,4 +152,3 @@ func must(t *testing.T, err error) {
 		t.Fatal(err)
 	}
 }
-

@@ -28,11 +28,11 @@ const (
 	Activate   Kind = "activate"  // Window is asked to come to the front
 )
 
-// The buttons of the mouse.
+// The buttons of the mouse, named apart from the arrow keys.
 const (
-	Left   = "left"
-	Right  = "right"
-	Middle = "middle"
+	Left   = "left_button"
+	Right  = "right_button"
+	Middle = "middle_button"
 )
 
 // Event is one input event.
