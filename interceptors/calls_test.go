@@ -78,7 +78,7 @@ func TestAPanicIsToldToTheLogAlone(t *testing.T) {
 		wantCode(t, "a stream", err, codes.Internal)
 		synctest.Wait()
 		log := b.log.take()
-		for _, want := range []string{"chain_test.go", "ListMachines", "panic=string", "assignment to entry in nil map", "grpc.code=Internal"} {
+		for _, want := range []string{"chain_test.go", "ListMachines", "error=string", "assignment to entry in nil map", "code=Internal"} {
 			if !strings.Contains(log, want) {
 				t.Errorf("no %q in the log:\n%s", want, log)
 			}
@@ -101,7 +101,7 @@ func TestOneLinePerFinishedCallAndNeverAMessage(t *testing.T) {
 		if strings.Count(log, "\n") != 1 {
 			t.Errorf("not one line:\n%s", log)
 		}
-		for _, want := range []string{"level=INFO", "grpc.method=CancelReplay", "grpc.code=OK", "grpc.time_ms=", "caller=operator", "role=operator"} {
+		for _, want := range []string{"level=INFO", "method=/reprise.v1.ReplayService/CancelReplay", "code=OK", "elapsed=", "peer=", "caller=operator", "role=operator"} {
 			if !strings.Contains(log, want) {
 				t.Errorf("no %q in %s", want, log)
 			}

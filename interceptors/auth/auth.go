@@ -26,6 +26,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // Services that the permissions name.
@@ -91,7 +93,7 @@ func (a *Auth) check(ctx context.Context) (context.Context, error) {
 	case errors.Is(err, ErrUnknownToken):
 		return nil, status.Error(codes.Unauthenticated, "the token is not valid")
 	case err != nil:
-		a.log.ErrorContext(ctx, "tokens cannot be checked", "error", err)
+		a.log.ErrorContext(ctx, "tokens cannot be checked", logkeys.Error, err)
 		return nil, status.Error(codes.Unavailable, "tokens cannot be checked now")
 	}
 	if r, ok := ctx.Value(recordKey{}).(*record); ok {

@@ -12,6 +12,8 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // RecheckInterval is how often the tokens of open streams are looked at again.
@@ -90,7 +92,7 @@ func (a *Auth) recheck(ctx context.Context) {
 		case errors.Is(err, ErrUnknownToken):
 			a.open.end(token, func(Identity) bool { return false })
 		default:
-			a.log.ErrorContext(ctx, "tokens of open streams cannot be checked", "error", err)
+			a.log.ErrorContext(ctx, "tokens of open streams cannot be checked", logkeys.Error, err)
 			return
 		}
 	}

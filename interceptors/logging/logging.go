@@ -7,6 +7,7 @@ package logging
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2"
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/reprise-rpa/reprise/interceptors/auth"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // Unary logs calls with one message each way.
@@ -46,18 +48,19 @@ func options() []mw.Option {
 	return []mw.Option{
 		mw.WithLogOnEvents(mw.FinishCall),
 		mw.WithLevels(level),
-		mw.WithFieldsFromContext(caller),
-		mw.WithDisableLoggingFields(mw.SystemTag[0], mw.ComponentFieldKey, mw.MethodTypeFieldKey),
+		mw.WithFieldsFromContextAndCallMeta(called),
+		mw.WithDurationField(func(d time.Duration) mw.Fields { return mw.Fields{logkeys.Elapsed, d} }),
 	}
 }
 
-// caller is known once the call has passed authentication.
-func caller(ctx context.Context) mw.Fields {
-	id, ok := auth.Recorded(ctx)
-	if !ok {
-		return nil
+// called says what was called, and by whom once the call has passed
+// authentication.
+func called(ctx context.Context, c interceptors.CallMeta) mw.Fields {
+	fields := mw.Fields{logkeys.Method, c.FullMethod()}
+	if id, ok := auth.Recorded(ctx); ok {
+		fields = append(fields, "caller", id.Name, "role", id.Role.String())
 	}
-	return mw.Fields{"caller", id.Name, "role", id.Role.String()}
+	return fields
 }
 
 // level is a line's loudness. What a stranger or a wrong token causes is worth a
@@ -73,11 +76,28 @@ func level(code codes.Code) mw.Level {
 	}
 }
 
+// keys are our names of the middleware's fields. What is not here is not logged.
+var keys = map[string]string{
+	logkeys.Method:  logkeys.Method,
+	"peer.address":  logkeys.Peer,
+	"grpc.code":     logkeys.Code,
+	"grpc.error":    logkeys.Error,
+	logkeys.Elapsed: logkeys.Elapsed,
+	"caller":        "caller",
+	"role":          "role",
+}
+
 func adapt(log *slog.Logger) mw.Logger {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
 	return mw.LoggerFunc(func(ctx context.Context, l mw.Level, msg string, fields ...any) {
-		log.Log(ctx, slog.Level(l), msg, fields...)
+		args := make([]any, 0, len(fields))
+		for i := mw.Fields(fields).Iterator(); i.Next(); {
+			if name, value := i.At(); keys[name] != "" {
+				args = append(args, keys[name], value)
+			}
+		}
+		log.Log(ctx, slog.Level(l), msg, args...)
 	})
 }

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // Unary recovers calls with one message each way.
@@ -34,11 +36,13 @@ func options(log *slog.Logger) []mw.Option {
 	}
 	return []mw.Option{mw.WithRecoveryHandlerContext(func(ctx context.Context, p any) error {
 		method, _ := grpc.Method(ctx)
-		log.ErrorContext(ctx, "handler panicked", "method", method, "panic", describe(p), "stack", string(debug.Stack()))
+		log.ErrorContext(ctx, "handler panicked",
+			logkeys.Method, method, logkeys.Error, describe(p), logkeys.Stack, string(debug.Stack()))
 		return status.Error(codes.Internal, "internal error")
 	})}
 }
 
+// describe is an error of the runtime in full, the type of anything else.
 func describe(p any) string {
 	if err, ok := p.(interface{ RuntimeError() }); ok {
 		return fmt.Sprint(err)

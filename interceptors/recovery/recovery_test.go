@@ -36,8 +36,8 @@ func TestAPanicBecomesInternalAndItsStackIsLogged(t *testing.T) {
 		f    func()
 		want string
 	}{
-		"text":    {func() { panic("typed text") }, "panic=string"},
-		"error":   {func() { panic(errors.New("typed text")) }, "panic=*errors.errorString"},
+		"text":    {func() { panic("typed text") }, "error=string"},
+		"error":   {func() { panic(errors.New("typed text")) }, "error=*errors.errorString"},
 		"runtime": {func() { var s []int; _ = s[len(s)] }, "index out of range"},
 		"nil":     {func() { panic(nil) }, "nil argument"},
 	}

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // ChunkBytes is the size of a chunk of a download, and the largest of an upload.
@@ -139,7 +140,7 @@ func (s *Service) toStatus(ctx context.Context, err error) error {
 			return status.Error(row.code, err.Error())
 		}
 	}
-	s.log.ErrorContext(ctx, "evidence store failed", "error", err)
+	s.log.ErrorContext(ctx, "evidence store failed", logkeys.Error, err)
 	if errors.Is(err, syscall.ENOSPC) {
 		return status.Error(codes.ResourceExhausted, "the server's disk is full")
 	}

@@ -69,7 +69,7 @@ Each setting is a flag (` + "`--orphan-timeout 45s`" + `), a line of the YAML fi
 environment, the environment over the file, the file over the default. An empty variable counts as not set.
 
 - Durations are written with their unit in flags and file (` + "`1m30s`" + `), in plain seconds in the environment (` + "`90`" + `, ` + "`0.5`" + `).
-- Booleans are ` + "`1`, `true`, `yes`, `on`" + ` and their opposites.
+- Booleans are ` + "`1`, `true`, `yes`, `on`" + ` and their opposites; as a flag with an equals sign: ` + "`--watchdog=off`" + `.
 - Lists are separated by commas; in the file they may be YAML lists.
 
 All settings are checked at start. The program does not start with a wrong one; it names all faults at once, each with its

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 const version = 1
@@ -68,7 +70,7 @@ func (s *Store) refresh() {
 	}
 	if err != nil {
 		if !s.failing {
-			s.log.Error("tokens cannot be read; those that were read last count", "error", err)
+			s.log.Error("tokens cannot be read; those that were read last count", logkeys.Error, err)
 		}
 		s.failing = true
 		return
@@ -126,7 +128,10 @@ func writeFile(path string, text []byte) (err error) {
 		return err
 	}
 	defer os.Remove(f.Name()) // gone already when all went well
-	_, err = f.Write(text)
+	err = keepOwner(f)
+	if err == nil {
+		_, err = f.Write(text)
+	}
 	if err == nil {
 		err = f.Sync()
 	}

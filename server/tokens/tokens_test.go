@@ -1,3 +1,5 @@
+//go:build unix
+
 package tokens
 
 import (
@@ -8,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -267,5 +270,32 @@ func TestAFolderThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 	if _, err := Open(file, nil); err == nil {
 		t.Error("a file was taken for a folder")
+	}
+}
+
+func TestAFileMadeByRootBelongsToTheServersUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	const user = 12345
+	dir := t.TempDir()
+	if err := os.Chown(dir, user, user); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := open(t, dir).AddAgent("desk-1"); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 {
+		t.Fatalf("%v, %v", entries, err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid := info.Sys().(*syscall.Stat_t).Uid; uid != user {
+			t.Errorf("%s belongs to %d", e.Name(), uid)
+		}
 	}
 }
