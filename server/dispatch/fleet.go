@@ -27,7 +27,7 @@ type Fleet struct {
 	observer  Observer
 	log       *slog.Logger
 	scanEvery time.Duration
-	swept     func(Swept, time.Duration)
+	swept     func(found Swept, machines int, took time.Duration)
 
 	mu    sync.Mutex
 	ctx   context.Context // of Run; nil before
@@ -40,9 +40,9 @@ type FleetConfig struct {
 	Machine   Config
 	Store     Store
 	Observer  Observer
-	Log       *slog.Logger               // nil means discard
-	ScanEvery time.Duration              // between two sweeps; 0: none
-	Swept     func(Swept, time.Duration) // is told what each sweep found and how long it took
+	Log       *slog.Logger                                        // nil means discard
+	ScanEvery time.Duration                                       // between two sweeps; 0: none
+	Swept     func(found Swept, machines int, took time.Duration) // is told what each sweep found and how long it took
 }
 
 // Recover makes a fleet from the journal. Nothing is dispatched before Run.
@@ -193,7 +193,7 @@ func (f *Fleet) sweep(ctx context.Context) {
 			asked++
 		}
 	}
-	var sum Swept
+	sum := Swept{Unanswered: len(machines) - asked}
 	late := time.NewTimer(f.scanEvery / 2)
 	defer late.Stop()
 	for answered := 0; answered < asked; answered++ {
@@ -206,11 +206,11 @@ func (f *Fleet) sweep(ctx context.Context) {
 			sum.InFlight += s.InFlight
 			continue
 		case <-late.C:
-			sum.Skipped += asked - answered
+			sum.Unanswered += asked - answered
 		case <-ctx.Done():
 			return
 		}
 		break
 	}
-	f.swept(sum, time.Since(start))
+	f.swept(sum, len(machines), time.Since(start))
 }

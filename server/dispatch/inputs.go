@@ -139,6 +139,7 @@ type (
 	Swept struct {
 		Done                                       func(Swept)
 		Orphans, Resent, GaveUp, Skipped, InFlight int
+		Unanswered                                 int // machines that did not answer, of all together
 	}
 )
 

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"slices"
@@ -14,37 +13,30 @@ import (
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
-// ErrPageToken says that a page token was not given out for this filter.
-var ErrPageToken = errors.New("the page token is not one of this list")
-
 // How many heads are in a page.
 const (
 	DefaultPageSize = 100
 	MaxPageSize     = 1000
 )
 
-// Filter says which heads Heads returns. The zero value is all of them.
-type Filter struct {
-	MachineID string         // empty: of all machines
-	States    []replay.State // empty: in all states
-	PageSize  int            // at most; 0 means DefaultPageSize, and more than MaxPageSize means that
-	PageToken string         // what the page before returned; empty: the first page
-}
+// filter is a replay.Filter with what makes a query of it. A page size of 0 means
+// DefaultPageSize, one over MaxPageSize means that.
+type filter replay.Filter
 
 // Heads returns a page of heads, the newest replay first, and the token of the
 // page after it, which is empty at the end. A token stays true while others
 // write: going on from it, no replay comes twice, and none that was there all
 // the time and fits the filter is missed. A token that does not belong to the
-// filter is ErrPageToken.
-func (j *Journal) Heads(ctx context.Context, f Filter) ([]replay.Head, string, error) {
-	heads, next, err := j.page(ctx, f)
+// filter is replay.ErrPageToken.
+func (j *Journal) Heads(ctx context.Context, f replay.Filter) ([]replay.Head, string, error) {
+	heads, next, err := j.page(ctx, filter(f))
 	if err != nil {
 		return nil, "", fmt.Errorf("journal: list replays: %w", err)
 	}
 	return heads, next, nil
 }
 
-func (j *Journal) page(ctx context.Context, f Filter) (heads []replay.Head, next string, err error) {
+func (j *Journal) page(ctx context.Context, f filter) (heads []replay.Head, next string, err error) {
 	size := f.PageSize
 	if size <= 0 {
 		size = DefaultPageSize
@@ -69,7 +61,7 @@ func (j *Journal) page(ctx context.Context, f Filter) (heads []replay.Head, next
 	return heads, next, err
 }
 
-func (f Filter) query() (string, []any, error) {
+func (f filter) query() (string, []any, error) {
 	where, args := []string{"1"}, []any{}
 	if f.PageToken != "" {
 		before, err := f.position()
@@ -93,20 +85,20 @@ func (f Filter) query() (string, []any, error) {
 // A token is the position of a page's last head and the sum of the filter.
 const tokenSize = 8 + 4
 
-func (f Filter) token(ord int64) string {
+func (f filter) token(ord int64) string {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, tokenSize), uint64(ord))
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint32(b, f.sum()))
 }
 
-func (f Filter) position() (int64, error) {
+func (f filter) position() (int64, error) {
 	b, err := base64.RawURLEncoding.DecodeString(f.PageToken)
 	if err != nil || len(b) != tokenSize || binary.BigEndian.Uint32(b[8:]) != f.sum() {
-		return 0, ErrPageToken
+		return 0, replay.ErrPageToken
 	}
 	return int64(binary.BigEndian.Uint64(b)), nil
 }
 
-func (f Filter) sum() uint32 {
+func (f filter) sum() uint32 {
 	states := slices.Compact(slices.Sorted(slices.Values(f.States)))
 	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%q %d", f.MachineID, states))
 }

@@ -250,7 +250,7 @@ func TestAnEntryWhoseHeadIsOfAnotherRecordIsRefused(t *testing.T) {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	if heads, _, err := j.Heads(t.Context(), Filter{}); err != nil || len(heads) != 0 {
+	if heads, _, err := j.Heads(t.Context(), replay.Filter{}); err != nil || len(heads) != 0 {
 		t.Errorf("Heads = %v, %v", heads, err)
 	}
 }

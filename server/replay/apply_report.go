@@ -8,6 +8,7 @@ func (r *Replay) report(i int, ev Reported) error {
 	report := ev.Report
 	a.Report, a.Reported = &report, true
 	if ev.Outcome == OutcomeRecorded {
+		a.RanLate = a.State == ActionSuperseded && report.Completion != CompletionNotStarted
 		return nil
 	}
 	r.closeOlder(i)
@@ -52,7 +53,7 @@ func (r *Replay) acked(i int) {
 func (r *Replay) closeOlder(i int) {
 	for _, j := range r.older[r.Actions[i].Step] {
 		if j < i {
-			r.Actions[j].Reported = true
+			r.Actions[j].Reported, r.Actions[j].RanLate = true, false
 		}
 	}
 }
@@ -130,6 +131,7 @@ func (r *Replay) runAgain(i int, skip bool, correction *Point) {
 	next := Action{Step: r.Actions[i].Step, Resumes: r.Actions[i].Resumes, Correction: correction}
 	for _, j := range r.older[next.Step] {
 		next.Resumes = max(next.Resumes, r.Actions[j].Resumes)
+		r.Actions[j].RanLate = false // this decision was made with its report at hand
 	}
 	next.Resumes++
 	r.setState(i, ActionSuperseded)
@@ -158,7 +160,8 @@ func (r *Replay) goOnFrom(from, gate int) {
 }
 
 // Unsettled returns the ids of older decisions to run an action's step that were
-// delivered and never answered: the agent may have run one of them.
+// delivered and never answered, or answered too late to count: the agent may
+// have run one of them.
 func (r *Replay) Unsettled(actionID string) []string {
 	i, ok := r.byID[actionID]
 	if !ok {
@@ -166,8 +169,8 @@ func (r *Replay) Unsettled(actionID string) []string {
 	}
 	var ids []string
 	for _, j := range r.older[r.Actions[i].Step] {
-		if j != i && r.Actions[j].open() {
-			ids = append(ids, r.Actions[j].ID)
+		if a := &r.Actions[j]; j != i && (a.open() || a.RanLate && !a.Lost) {
+			ids = append(ids, a.ID)
 		}
 	}
 	return ids

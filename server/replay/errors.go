@@ -26,6 +26,8 @@ var (
 	ErrNoSpace = errors.New("the journal has no room")
 	// ErrNotFound says that the journal knows no such replay.
 	ErrNotFound = errors.New("no such replay")
+	// ErrPageToken says that a page token was not given out for this list.
+	ErrPageToken = errors.New("the page token is not one of this list")
 )
 
 // ChecksError says which safety checks keep a replay paused.

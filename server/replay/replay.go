@@ -118,6 +118,7 @@ type Action struct {
 	Reason            Reason  // why it was put back last
 	SpoolID, BootID   string  // the agent's memory and process at the last delivery
 	Reported          bool    // a report of it was taken, or one of a decision that replaced it
+	RanLate           bool    // its report, taken while its successor was out, says that it may have run
 	Lost              bool    // delivered to an agent that came back with another memory
 	Report            *Report // the one that was taken
 	Correction        *Point  // where a person said to act
@@ -252,4 +253,12 @@ func (r *Replay) Head() Head {
 		h.PauseReason, h.Pausing = r.Pause.Reason, r.InFlight >= 0
 	}
 	return h
+}
+
+// Filter says which heads a list holds.
+type Filter struct {
+	MachineID string  // empty: of all machines
+	States    []State // empty: in all states
+	PageSize  int     // at most
+	PageToken string  // what the page before returned; empty: the first page
 }

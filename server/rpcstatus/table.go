@@ -12,6 +12,7 @@ import (
 // that matches counts.
 var table = []entry{
 	{replay.ErrNotFound, codes.NotFound, "REPLAY_NOT_FOUND"},
+	{replay.ErrPageToken, codes.InvalidArgument, "PAGE_TOKEN_INVALID"},
 	{replay.ErrEnded, codes.FailedPrecondition, "REPLAY_ENDED"},
 	{replay.ErrNotPaused, codes.FailedPrecondition, "REPLAY_NOT_PAUSED"},
 	{replay.ErrStillPausing, codes.FailedPrecondition, "ACTION_IN_FLIGHT"},

@@ -1,0 +1,94 @@
+// Reprised is the server: it keeps the replays and drives the agents.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-rpa/reprise/internal/buildinfo"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/server/host"
+	"github.com/reprise-rpa/reprise/server/settings"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := command().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "reprised:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:           "reprised",
+		Short:         "Serve replays to agents, and lose none of their actions",
+		Long:          "Serve replays to agents. Every setting is a flag, a line of the configuration file\n(durations such as 30s) and an environment variable (seconds).",
+		Args:          cobra.NoArgs,
+		Version:       buildinfo.Version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	loader := settings.Bind(cmd.Flags())
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		s, warnings, err := loader.Load(os.LookupEnv)
+		if err != nil {
+			return err
+		}
+		return serve(cmd.Context(), s, warnings, cmd.ErrOrStderr())
+	}
+	cmd.AddCommand(tokenCommand())
+	return cmd
+}
+
+func serve(ctx context.Context, s settings.Settings, warnings []string, out io.Writer) error {
+	log, err := logger(s, out)
+	if err != nil {
+		return err
+	}
+	slog.SetDefault(log)
+	for _, w := range warnings {
+		log.Warn(w)
+	}
+	h, err := host.New(ctx, host.Config{Settings: s, Version: buildinfo.Version(), Log: log})
+	if err != nil {
+		return err
+	}
+	lis, err := net.Listen("tcp", s.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	var metricsOn net.Listener
+	if s.MetricsListen != "" {
+		if metricsOn, err = net.Listen("tcp", s.MetricsListen); err != nil {
+			return errors.Join(fmt.Errorf("listen for metrics: %w", err), lis.Close())
+		}
+		log.Info("serving metrics", logkeys.Path, "http://"+metricsOn.Addr().String()+"/metrics")
+	}
+	log.Info("serving", "address", lis.Addr().String(), "data", s.DataDir, "version", buildinfo.Version())
+	err = h.Run(ctx, lis, metricsOn)
+	log.Info("stopped", logkeys.Error, err)
+	return err
+}
+
+func logger(s settings.Settings, out io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
+		return nil, fmt.Errorf("log level: %w", err)
+	}
+	o := &slog.HandlerOptions{Level: level}
+	if s.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(out, o)), nil
+	}
+	return slog.New(slog.NewTextHandler(out, o)), nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-rpa/reprise/server/settings"
+	"github.com/reprise-rpa/reprise/server/tokens"
+)
+
+// tokenCommand manages tokens in the data folder; a server that runs on it learns
+// of a change by itself.
+func tokenCommand() *cobra.Command {
+	var dataDir string
+	cmd := &cobra.Command{Use: "token", Short: "Manage the tokens of operators and agents"}
+	cmd.PersistentFlags().StringVar(&dataDir, "data-dir", dataDirDefault(), "folder of the server's data [RPA_DATA_DIR]")
+	open := func() (*tokens.Store, error) { return tokens.Open(dataDir, nil) }
+	var out string
+	add := &cobra.Command{
+		Use: "add-agent MACHINE", Short: "Register a machine and make a token for its agent", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := open()
+			if err != nil {
+				return err
+			}
+			secret, err := store.AddAgent(args[0])
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				_, err = fmt.Fprintln(cmd.OutOrStdout(), secret)
+				return err
+			}
+			return os.WriteFile(out, []byte(secret+"\n"), 0o600)
+		},
+	}
+	add.Flags().StringVar(&out, "out", "", "write the token to this file, readable by the owner only, instead of printing it")
+	list := &cobra.Command{
+		Use: "list", Short: "List the tokens", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, err := open()
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			_, _ = fmt.Fprintln(w, "ID\tROLE\tMACHINE\tCREATED")
+			for _, t := range store.Tokens() {
+				_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, t.Role, t.Machine, t.CreatedAt.Format("2006-01-02 15:04:05"))
+			}
+			return w.Flush()
+		},
+	}
+	revoke := &cobra.Command{
+		Use: "revoke ID", Short: "Make a token invalid; its open streams end within seconds", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			store, err := open()
+			if err != nil {
+				return err
+			}
+			return store.Revoke(args[0])
+		},
+	}
+	rotate := &cobra.Command{
+		Use: "rotate-operator", Short: "Make a new operator token and revoke all earlier ones", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, err := open()
+			if err != nil {
+				return err
+			}
+			if err := store.RotateOperator(); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(dataDir, tokens.OperatorFile))
+			return err
+		},
+	}
+	cmd.AddCommand(add, list, revoke, rotate)
+	return cmd
+}
+
+func dataDirDefault() string {
+	if dir := os.Getenv("RPA_DATA_DIR"); dir != "" {
+		return dir
+	}
+	return settings.Default().DataDir
+}

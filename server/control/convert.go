@@ -1,0 +1,126 @@
+package control
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/replay"
+	"github.com/reprise-rpa/reprise/server/session"
+)
+
+func fromHead(h replay.Head) *reprisev1.Replay {
+	r := &reprisev1.Replay{
+		ReplayId: h.ReplayID, MachineId: h.MachineID, WorkflowName: h.Workflow, Labels: h.Labels,
+		Supervision: reprisev1.Supervision_SUPERVISION_SUPERVISED, State: reprisev1.ReplayState(h.State), Pausing: h.Pausing,
+		ActionCount: int32(h.Actions), SettledCount: int32(h.Settled), CreatedAt: timestamp(h.CreatedAt),
+		UpdatedAt: timestamp(h.UpdatedAt), EndedAt: timestamp(h.EndedAt), EndReason: h.EndReason, Revision: h.Revision,
+	}
+	if h.Unattended {
+		r.Supervision = reprisev1.Supervision_SUPERVISION_UNATTENDED
+	}
+	if h.PauseReason != "" {
+		r.Pause = &reprisev1.PauseInfo{Reason: session.PauseReason(h.PauseReason)}
+	}
+	return r
+}
+
+func timestamp(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+func fromView(v dispatch.View) *reprisev1.Replay {
+	r := fromHead(v.Head)
+	r.AgentAway = v.AgentAway
+	if p := v.Pause; p != nil {
+		r.Pause = &reprisev1.PauseInfo{
+			PauseId: p.ID, Reason: session.PauseReason(p.Reason), Message: p.Message, SafetyChecks: session.SafetyChecks(p.Checks),
+			ActionToDecide: p.Decide, PausedAt: timestamp(p.At), PausedBy: p.By,
+		}
+	}
+	for _, a := range v.Actions {
+		r.Actions = append(r.Actions, fromAction(a))
+	}
+	return r
+}
+
+func fromAction(a dispatch.ActionView) *reprisev1.ActionStatus {
+	out := &reprisev1.ActionStatus{
+		ActionId: a.ID, Step: int32(a.Step), Name: a.Name, Kind: a.Kind, State: reprisev1.ActionState(a.State),
+		Deliveries: int32(a.Dispatches), ResentCount: int32(a.Resent), RetryCount: int32(a.Retries),
+		Phase: reprisev1.ActionPhase(a.Phase), Doing: a.Doing, Intention: intention(a.Payload),
+	}
+	if a.Report != nil {
+		rep := &reprisev1.Report{}
+		// What the journal holds was encoded here; a report that cannot be read is shown as none.
+		if proto.Unmarshal(a.Report.Payload, rep) == nil {
+			out.Report = rep
+		}
+	}
+	return out
+}
+
+func intention(payload []byte) string {
+	a := &reprisev1.Action{}
+	if proto.Unmarshal(payload, a) != nil {
+		return ""
+	}
+	return a.GetIntention()
+}
+
+// fromEvents names the events that led to a view, in order.
+func fromEvents(v dispatch.View) []*reprisev1.ReplayEvent {
+	var out []*reprisev1.ReplayEvent
+	for _, ev := range v.Events {
+		kind, action, detail := describe(ev)
+		out = append(out, &reprisev1.ReplayEvent{
+			Revision: v.Head.Revision, At: timestamp(v.Head.UpdatedAt), Type: kind, ActionId: action, Detail: detail,
+		})
+	}
+	return out
+}
+
+// describe gives an event its name and says what it concerns.
+func describe(ev replay.Event) (kind, action, detail string) {
+	switch ev := ev.(type) {
+	case replay.Created:
+		return "replay_created", "", ev.Workflow
+	case replay.Started:
+		return "replay_started", "", ""
+	case replay.Dispatched:
+		return "action_dispatched", ev.ActionID, fmt.Sprintf("attempt %s, %v", ev.AttemptID, ev.Reason)
+	case replay.Adopted:
+		return "action_adopted", ev.ActionID, ""
+	case replay.Requeued:
+		return "action_requeued", ev.ActionID, ev.Reason.String()
+	case replay.Reported:
+		return "action_reported", ev.ActionID, reported(ev)
+	case replay.LostMemory:
+		return "action_memory_lost", ev.ActionID, ""
+	case replay.GaveUp:
+		return "action_given_up", ev.ActionID, ""
+	case replay.PausedBy:
+		return "replay_paused", ev.Decide, ev.Reason
+	case replay.GatePassed:
+		return "pause_passed", "", fmt.Sprintf("step %d", ev.Step)
+	case replay.Resumed:
+		return "replay_resumed", "", ev.By
+	case replay.Ended:
+		return "replay_ended", "", ev.State.String()
+	}
+	return "unknown", "", ""
+}
+
+func reported(ev replay.Reported) string {
+	if ev.Report.Success {
+		return ev.Outcome.String()
+	}
+	return ev.Outcome.String() + ": " + ev.Report.Code
+}

@@ -1,0 +1,80 @@
+package host
+
+import (
+	"crypto/tls"
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"time"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/pending"
+	"github.com/reprise-rpa/reprise/server/replay"
+	"github.com/reprise-rpa/reprise/server/settings"
+)
+
+// The agent says that an action runs after the first and again after the second.
+const (
+	progressAfter    = 200 * time.Millisecond
+	progressInterval = 5 * time.Second
+)
+
+func machineConfig(s settings.Settings) dispatch.Config {
+	skip := map[string]bool{}
+	for _, k := range s.SkipKinds {
+		skip[k] = true
+	}
+	return dispatch.Config{
+		Policy: replay.Policy{
+			MaxResends: s.MaxResends, MaxRetries: s.MaxRetries, MaxDeliveries: s.MaxDeliveries,
+			SwallowedInput: s.SwallowedInputActions, SkipKinds: skip, RequeueAtTail: s.RepushPosition == settings.Tail,
+		},
+		Timeouts:          pending.Timeouts{Receipt: s.ReceiptTimeout, Orphan: s.OrphanTimeout, Off: !s.Watchdog},
+		OfflineGrace:      s.OfflineGrace,
+		DeadClientGiveUps: s.DeadClientGiveUps,
+		DeadClientWindow:  s.DeadClientWindow,
+	}
+}
+
+func sessionSettings(s settings.Settings) *reprisev1.SessionSettings {
+	return &reprisev1.SessionSettings{
+		PingInterval: durationpb.New(s.PingInterval), PingTimeout: durationpb.New(s.PingTimeout),
+		ReportAckTimeout: durationpb.New(s.ReportAckTimeout), ActionTimeout: durationpb.New(s.ActionTimeout),
+		ProgressAfter: durationpb.New(progressAfter), ProgressInterval: durationpb.New(progressInterval),
+		EffectTimeout: durationpb.New(s.EffectTimeout), ResolveTimeout: durationpb.New(s.ResolveTimeout),
+		MinScoreTemplate: s.MinScoreTemplate, MinScoreText: s.MinScoreText, MaxMessageBytes: int32(s.MaxMessageBytes),
+	}
+}
+
+// transportOptions are liveness, limits and TLS. The certificate is read again at
+// each handshake, so that a renewed one needs no restart.
+func transportOptions(s settings.Settings) ([]grpc.ServerOption, error) {
+	options := []grpc.ServerOption{
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: s.KeepaliveTime, Timeout: s.KeepaliveTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: s.KeepaliveMinTime, PermitWithoutStream: true}),
+		grpc.MaxRecvMsgSize(s.MaxMessageBytes),
+	}
+	if s.TLSCertFile == "" {
+		return options, nil
+	}
+	load := func() (*tls.Certificate, error) {
+		cert, err := tls.LoadX509KeyPair(s.TLSCertFile, s.TLSKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificate: %w", err)
+		}
+		return &cert, nil
+	}
+	if _, err := load(); err != nil {
+		return nil, err
+	}
+	creds := credentials.NewTLS(&tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return load() },
+	})
+	return append(options, grpc.Creds(creds)), nil
+}

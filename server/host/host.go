@@ -1,0 +1,245 @@
+// Package host wires the rooms of the server into one that runs: journal,
+// machines, services, interceptors, health. It decides nothing; cmd/reprised gives
+// it settings and listeners, tests give it the same.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/interceptors"
+	"github.com/reprise-rpa/reprise/interceptors/auth"
+	"github.com/reprise-rpa/reprise/interceptors/metrics"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/server/control"
+	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/evidence"
+	"github.com/reprise-rpa/reprise/server/journal"
+	"github.com/reprise-rpa/reprise/server/registry"
+	"github.com/reprise-rpa/reprise/server/session"
+	"github.com/reprise-rpa/reprise/server/settings"
+	"github.com/reprise-rpa/reprise/server/telemetry"
+	"github.com/reprise-rpa/reprise/server/tokens"
+)
+
+// Config sets up a server.
+type Config struct {
+	Settings settings.Settings // as loaded and checked
+	Version  string
+	Log      *slog.Logger // nil means discard
+}
+
+// Host is one server.
+type Host struct {
+	cfg      Config
+	log      *slog.Logger
+	tokens   *tokens.Store
+	journal  *journal.Journal
+	fleet    *dispatch.Fleet
+	sessions *session.Service
+	auth     *auth.Auth
+	grpc     *grpc.Server
+	health   *health.Server
+	metrics  *prometheus.Registry
+	ended    chan struct{} // closed when watches must end
+}
+
+// New opens what lies on disk and recovers every machine. Nothing is served
+// before Run: a caller can never be told "nothing pending" by a server that has
+// not read its journal.
+func New(ctx context.Context, c Config) (*Host, error) {
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{cfg: c, log: c.Log, metrics: prometheus.NewRegistry(), ended: make(chan struct{}), health: health.NewServer()}
+	if err := h.open(ctx); err != nil {
+		if h.journal != nil {
+			err = errors.Join(err, h.journal.Close())
+		}
+		return nil, err
+	}
+	return h, nil
+}
+
+// Tokens returns the server's tokens.
+func (h *Host) Tokens() *tokens.Store { return h.tokens }
+
+func (h *Host) open(ctx context.Context) (err error) {
+	s := h.cfg.Settings
+	if h.tokens, err = tokens.Open(s.DataDir, h.log); err != nil {
+		return err
+	}
+	pictures, err := evidence.Open(filepath.Join(s.DataDir, "evidence"), int64(s.EvidenceMaxBytes))
+	if err != nil {
+		return err
+	}
+	if h.journal, err = journal.Open(ctx, journal.Options{Dir: s.DataDir, Log: h.log}); err != nil {
+		return err
+	}
+	tel, err := telemetry.New(h.metrics, h.log)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	h.fleet, err = dispatch.Recover(ctx, dispatch.FleetConfig{
+		Machine: machineConfig(s), Store: h.journal, Observer: tel, Log: h.log, ScanEvery: s.ScanInterval, Swept: tel.Swept,
+	})
+	if err != nil {
+		return err
+	}
+	h.log.Info("journal recovered", logkeys.Count, len(h.fleet.Machines()), logkeys.Elapsed, time.Since(start))
+	return h.services(pictures)
+}
+
+func (h *Host) services(pictures *evidence.Store) error {
+	s := h.cfg.Settings
+	options, err := h.options()
+	if err != nil {
+		return err
+	}
+	held := &registry.Registry{}
+	h.sessions = session.New(session.Config{
+		Loop: h.fleet.Loop, Registry: held, Version: h.cfg.Version, OpenTimeout: 5 * time.Second,
+		PingInterval: s.PingInterval, PingTimeout: s.PingTimeout, Settings: sessionSettings(s), Log: h.log,
+	})
+	services := control.New(control.Config{
+		Journal: h.journal, Fleet: h.fleet, Pictures: pictures, Machines: h.tokens, Registry: held, Ended: h.ended,
+	})
+	h.grpc = grpc.NewServer(options...)
+	reprisev1.RegisterAgentServiceServer(h.grpc, h.sessions)
+	reprisev1.RegisterReplayServiceServer(h.grpc, services)
+	reprisev1.RegisterMachineServiceServer(h.grpc, services)
+	reprisev1.RegisterEvidenceServiceServer(h.grpc, evidence.NewService(pictures, h.log))
+	healthpb.RegisterHealthServer(h.grpc, h.health)
+	reflection.Register(h.grpc)
+	for name := range h.grpc.GetServiceInfo() {
+		h.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
+	}
+	return nil
+}
+
+func (h *Host) options() ([]grpc.ServerOption, error) {
+	counted, err := metrics.New(h.metrics)
+	if err != nil {
+		return nil, err
+	}
+	h.auth = auth.New(h.tokens, h.log)
+	chain, err := interceptors.Server(interceptors.Config{Auth: h.auth, Metrics: counted, Log: h.log})
+	if err != nil {
+		return nil, err
+	}
+	transport, err := transportOptions(h.cfg.Settings)
+	return append(chain, transport...), err
+}
+
+// Run serves on the listener until ctx ends, then drains within the drain
+// timeout. metricsOn may be nil.
+func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
+	// What serves outlives ctx: what is in flight when it ends is waited for.
+	serving, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	var g errgroup.Group
+	g.Go(func() error { return h.fleet.Run(serving) })
+	g.Go(func() error { return h.auth.Run(serving) })
+	g.Go(func() error { return h.forget(serving) })
+	g.Go(func() error { return h.grpc.Serve(lis) })
+	if metricsOn != nil {
+		g.Go(func() error { return h.serveMetrics(serving, metricsOn) })
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- g.Wait() }()
+	var err error
+	select {
+	case err = <-failed: // a listener that broke
+		failed <- err
+	case <-ctx.Done():
+	}
+	h.drain(serving)
+	stop(errStopped)
+	if waited := <-failed; err == nil && !errors.Is(waited, errStopped) {
+		err = waited
+	}
+	return errors.Join(err, h.journal.Close())
+}
+
+var errStopped = errors.New("the server is going away")
+
+// spread is the time over which agents are told to come back.
+const spread = 3 * time.Second
+
+// drain ends in order: no new work, what is in flight is reported, agents and
+// callers are told to come back.
+func (h *Host) drain(ctx context.Context) {
+	h.log.Info("draining")
+	h.health.Shutdown()
+	h.sessions.Refuse()
+	wait, cancel := context.WithTimeout(ctx, h.cfg.Settings.DrainTimeout*2/3)
+	defer cancel()
+	if err := h.fleet.Drain(wait); err != nil {
+		h.log.Warn("actions are still in flight; the next server settles them", logkeys.Error, err)
+	}
+	h.sessions.GoAway(spread)
+	close(h.ended)
+	graceful := make(chan struct{})
+	go func() { h.grpc.GracefulStop(); close(graceful) }()
+	late := time.NewTimer(h.cfg.Settings.DrainTimeout / 6)
+	defer late.Stop()
+	select {
+	case <-graceful:
+	case <-late.C:
+		h.grpc.Stop()
+		<-graceful
+	}
+}
+
+// forget keeps ended replays for as long and as many as the settings say.
+func (h *Host) forget(ctx context.Context) error {
+	tick := time.NewTicker(time.Minute)
+	defer tick.Stop()
+	for {
+		ids, err := h.journal.Purge(ctx, time.Now().Add(-h.cfg.Settings.ReplayStateTTL), h.cfg.Settings.MaxReplayStates)
+		if err != nil && ctx.Err() == nil {
+			h.log.Error("ended replays cannot be forgotten", logkeys.Error, err)
+		}
+		if len(ids) > 0 {
+			for _, machine := range h.fleet.Machines() {
+				if err := h.fleet.Loop(machine).Post(ctx, dispatch.Forget{ReplayIDs: ids}); err != nil {
+					break
+				}
+			}
+			h.log.Info("ended replays forgotten", logkeys.Count, len(ids))
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+}
+
+func (h *Host) serveMetrics(ctx context.Context, lis net.Listener) error {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(h.metrics, promhttp.HandlerOpts{}))
+	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	end := context.AfterFunc(ctx, func() { _ = srv.Close() })
+	defer end()
+	if err := srv.Serve(lis); ctx.Err() == nil {
+		return fmt.Errorf("serve metrics: %w", err)
+	}
+	return context.Cause(ctx)
+}

@@ -1,0 +1,131 @@
+// Package telemetry turns what the loops note into log lines and metrics. The
+// lines that begin with [BUS] and [METRIC] keep the form that sites grep for:
+// message first, then fields. It decides nothing.
+package telemetry
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/reprise-rpa/reprise/server/dispatch"
+)
+
+// Telemetry is the dispatch.Observer of a server.
+type Telemetry struct {
+	log *slog.Logger
+
+	resent, gaveUp, detected *prometheus.CounterVec
+	deadClients              *prometheus.CounterVec
+	sweeps, failedSweeps     prometheus.Counter
+	lastSweep, inFlight      prometheus.Gauge
+	orphanedNow              prometheus.Gauge
+	orphanAge, sweepTook     prometheus.Histogram
+	appendTook               prometheus.Histogram
+	appendFailed             prometheus.Counter
+	collectors               []prometheus.Collector
+}
+
+// New registers the metrics; a nil log discards.
+func New(reg prometheus.Registerer, log *slog.Logger) (*Telemetry, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	t := &Telemetry{log: log}
+	byMachine := []string{"machine"}
+	t.detected = t.counters("rpa_replay_orphans_detected_total", "Actions whose deadline passed with no report.", byMachine)
+	t.resent = t.counters("rpa_replay_orphans_resent_total", "Orphans that were delivered again.", byMachine)
+	t.gaveUp = t.counters("rpa_replay_orphans_giveup_total", "Orphans whose resends were used up.", byMachine)
+	t.deadClients = t.counters("rpa_replay_dead_client_signals_total", "Agents that count as dead.", byMachine)
+	t.sweeps = t.counter("rpa_watchdog_sweeps_total", "Sweeps of the watchdog.")
+	t.failedSweeps = t.counter("rpa_watchdog_sweeps_failed_total", "Sweeps that not every machine answered.")
+	t.appendFailed = t.counter("rpa_journal_append_failures_total", "Appends that the journal refused.")
+	t.lastSweep = t.gauge("rpa_watchdog_last_sweep_timestamp_seconds", "When the last sweep ended.")
+	t.inFlight = t.gauge("rpa_replay_in_flight_actions", "Actions that are dispatched and not reported, at the last sweep.")
+	t.orphanedNow = t.gauge("rpa_replay_orphaned_actions", "Orphans that the last sweep found.")
+	t.orphanAge = t.histogram("rpa_replay_orphan_age_seconds", "Age of orphans from their first dispatch.", []float64{10, 30, 60, 120, 300})
+	t.sweepTook = t.histogram("rpa_watchdog_sweep_duration_seconds", "How long a sweep took.", prometheus.ExponentialBuckets(1e-5, 4, 10))
+	t.appendTook = t.histogram("rpa_journal_append_seconds", "How long an append took to be durable.", prometheus.ExponentialBuckets(1e-4, 2, 14))
+	for _, c := range t.collectors {
+		if err := reg.Register(c); err != nil {
+			return nil, fmt.Errorf("telemetry: %w", err)
+		}
+	}
+	return t, nil
+}
+
+func (t *Telemetry) counters(name, help string, labels []string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	t.collectors = append(t.collectors, c)
+	return c
+}
+
+func (t *Telemetry) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	t.collectors = append(t.collectors, c)
+	return c
+}
+
+func (t *Telemetry) gauge(name, help string) prometheus.Gauge {
+	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	t.collectors = append(t.collectors, g)
+	return g
+}
+
+func (t *Telemetry) histogram(name, help string, buckets []float64) prometheus.Histogram {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets})
+	t.collectors = append(t.collectors, h)
+	return h
+}
+
+// Note implements dispatch.Observer.
+func (t *Telemetry) Note(machineID string, n dispatch.Note) {
+	age := n.Age.Round(time.Millisecond)
+	switch n.Kind {
+	case dispatch.NoteOrphanResent:
+		t.detected.WithLabelValues(machineID).Inc()
+		t.resent.WithLabelValues(machineID).Inc()
+		t.orphanAge.Observe(n.Age.Seconds())
+		t.log.Warn("[BUS] lea:dispatch_orphan_resent", "action_id", n.Action, "resent", fmt.Sprintf("%d/%d", n.Resent, n.Max),
+			"age", age, "session", n.Session, "machine", machineID, "replay", n.Replay)
+	case dispatch.NoteOrphanGiveUp:
+		t.detected.WithLabelValues(machineID).Inc()
+		t.gaveUp.WithLabelValues(machineID).Inc()
+		t.orphanAge.Observe(n.Age.Seconds())
+		t.log.Error("[BUS] lea:dispatch_orphan_giveup", "action_id", n.Action, "resent", n.Resent,
+			"age_total", age, "session", n.Session, "machine", machineID, "replay", n.Replay)
+	case dispatch.NoteDeadClient:
+		t.deadClients.WithLabelValues(machineID).Inc()
+		t.log.Error("[BUS] lea:dead_client_signal", "session", n.Session, "dead_count", n.Count, "period", n.Age)
+	case dispatch.NoteSafetyChecks:
+		t.log.Info("[BUS] lea:safety_checks_generated", "replay", n.Replay, "count", n.Count, "sources", n.Source)
+	case dispatch.NoteMonitorRouted:
+		t.log.Info("[BUS] lea:monitor_routed", "replay", n.Replay, "action", n.Action, "idx", n.Index, "source", n.Source)
+	}
+}
+
+// Appended implements dispatch.Observer.
+func (t *Telemetry) Appended(took time.Duration, err error) {
+	t.appendTook.Observe(took.Seconds())
+	if err != nil {
+		t.appendFailed.Inc()
+	}
+}
+
+// Swept says what a sweep found. A sweep that found nothing leaves no line.
+func (t *Telemetry) Swept(s dispatch.Swept, scanned int, took time.Duration) {
+	t.sweeps.Inc()
+	t.lastSweep.SetToCurrentTime()
+	t.inFlight.Set(float64(s.InFlight))
+	t.orphanedNow.Set(float64(s.Orphans))
+	t.sweepTook.Observe(took.Seconds())
+	if s.Unanswered > 0 {
+		t.failedSweeps.Inc()
+	}
+	if s.Orphans+s.Skipped+s.Unanswered > 0 {
+		t.log.Info("[METRIC] watchdog", "scan", scanned, "orphans", s.Orphans, "resent", s.Resent, "gaveup", s.GaveUp,
+			"in_flight", s.InFlight, "skipped", s.Skipped+s.Unanswered, "elapsed_ms", took.Milliseconds())
+	}
+}
