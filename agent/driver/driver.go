@@ -63,7 +63,7 @@ type (
 	Click struct {
 		At        image.Point
 		Button    Button
-		Count     int      // 1 to 3
+		Count     int      // 1 to 3; any other is ErrUnsupported
 		Modifiers []string // held meanwhile: ctrl, shift, alt, win
 	}
 	// Move moves the pointer.
@@ -74,12 +74,14 @@ type (
 		Button   Button
 	}
 	// Type types text as characters, whatever the keyboard's layout. LF is
-	// Enter, HT is Tab.
+	// Enter, HT is Tab; any other control character, CR too, is ErrUnsupported
+	// before anything is typed (see keyname.CheckText).
 	Type struct{ Text string }
 	// Paste puts text on the clipboard and presses the system's paste key.
 	Paste struct{ Text string }
 	// Combo presses the keys in order and releases them in reverse. Names are
-	// the schema's: a character, or ctrl, enter, f11 and so on.
+	// the schema's: a character, or ctrl, enter, f11 and so on (see package
+	// keyname). No key, a key named twice or an unknown one is ErrUnsupported.
 	Combo struct{ Keys []string }
 	// Scroll turns the wheel in notches at a place; up and right are positive.
 	Scroll struct {
