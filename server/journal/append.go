@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/reprise-rpa/reprise/internal/logkeys"
@@ -176,8 +177,13 @@ func (j *Journal) noteHealth(err error) {
 
 // classify gives an error of the engine its name in the interface.
 func classify(err error) error {
-	if isNoSpace(err) {
+	switch {
+	case err == nil || errors.Is(err, ErrDamaged):
+		return err
+	case isNoSpace(err):
 		return fmt.Errorf("%w: %w", replay.ErrNoSpace, err)
+	case isDamage(err):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return err
 }

@@ -19,20 +19,24 @@ import (
 // generate draws a T with every field filled, by reflection: a field that is
 // added to an event and forgotten in the mapping does not come back.
 func generate[T replay.Event](t *rapid.T) replay.Event {
-	enum := func(first, last int) *rapid.Generator[any] { return rapid.IntRange(first, last).AsAny() }
 	return rapid.MakeCustom[T](rapid.MakeConfig{
 		Kinds: map[reflect.Kind]*rapid.Generator[any]{reflect.Int: rapid.IntRange(-1, 1<<31-2).AsAny()},
 		Types: map[reflect.Type]*rapid.Generator[any]{
-			reflect.TypeFor[replay.Reason]():     rapid.Map(rapid.IntRange(0, 5), func(n int) replay.Reason { return replay.Reason(n) }).AsAny(),
-			reflect.TypeFor[replay.Outcome]():    rapid.Map(rapid.IntRange(1, 5), func(n int) replay.Outcome { return replay.Outcome(n) }).AsAny(),
-			reflect.TypeFor[replay.State]():      rapid.Map(rapid.IntRange(4, 6), func(n int) replay.State { return replay.State(n) }).AsAny(),
-			reflect.TypeFor[replay.GiveUp]():     rapid.Map(rapid.IntRange(0, 3), func(n int) replay.GiveUp { return replay.GiveUp(n) }).AsAny(),
-			reflect.TypeFor[replay.Completion](): rapid.Map(rapid.IntRange(0, 2), func(n int) replay.Completion { return replay.Completion(n) }).AsAny(),
-		},
-		Fields: map[reflect.Type]map[string]*rapid.Generator[any]{
-			reflect.TypeFor[replay.Step](): {"MaxRetries": enum(-1, 10)},
+			reflect.TypeFor[replay.Reason]():     between(replay.FirstDelivery, replay.DesktopUnavailable),
+			reflect.TypeFor[replay.Outcome]():    between(replay.OutcomeAcked, replay.OutcomeRecorded),
+			reflect.TypeFor[replay.State]():      between(replay.Completed, replay.Cancelled),
+			reflect.TypeFor[replay.GiveUp]():     between(replay.GiveUpByKind, replay.GiveUpFail),
+			reflect.TypeFor[replay.Completion](): between(replay.CompletionUnknown, replay.CompletionCompleted),
+			reflect.TypeFor[[]byte]():            rapid.SliceOfN(rapid.Byte(), 0, 8).AsAny(),
+			reflect.TypeFor[[]string]():          rapid.SliceOfN(rapid.String(), 0, 3).AsAny(),
+			reflect.TypeFor[map[string]string](): rapid.MapOfN(rapid.String(), rapid.String(), 0, 3).AsAny(),
+			reflect.TypeFor[[]replay.Check]():    rapid.SliceOfN(rapid.Make[replay.Check](), 0, 3).AsAny(),
 		},
 	}).Draw(t, "event")
+}
+
+func between[T ~int](first, last T) *rapid.Generator[any] {
+	return rapid.Map(rapid.IntRange(int(first), int(last)), func(n int) T { return T(n) }).AsAny()
 }
 
 // events draws one event of each type.

@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 	_ "github.com/ncruces/go-sqlite3/driver" // registers "sqlite3" with database/sql
@@ -146,9 +145,9 @@ func queryText(c *sqlite3.Conn, query string) (_ string, err error) {
 	return strings.ToLower(s.ColumnText(0)), nil
 }
 
-// isNoSpace says whether err comes from a full disk.
-func isNoSpace(err error) bool {
-	return errors.Is(err, sqlite3.FULL) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+// isDamage says whether err comes from bytes on disk that make no sense.
+func isDamage(err error) bool {
+	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB) || errors.Is(err, sqlite3.IOERR_DATA)
 }
 
 // syncDir makes the names in dir durable.

@@ -73,12 +73,16 @@ func Open(ctx context.Context, opts Options) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("journal: make the data directory: %w", err)
 	}
+	fs, err := spaceOn(opts.VFS)
+	if err != nil {
+		return nil, fmt.Errorf("journal: %w", err)
+	}
 	lock, err := lockDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	j := &Journal{
-		db:   database{path: filepath.Join(dir, fileName), vfs: opts.VFS, synchronous: opts.synchronous},
+		db:   database{path: filepath.Join(dir, fileName), vfs: fs, synchronous: opts.synchronous},
 		log:  opts.Log,
 		lock: lock,
 		turn: make(chan struct{}, 1),
@@ -90,11 +94,14 @@ func Open(ctx context.Context, opts Options) (*Journal, error) {
 }
 
 func (j *Journal) prepare(ctx context.Context, dir string) error {
-	if err := j.db.create(ctx); err != nil {
+	if err := checkLog(j.db.path); err != nil {
 		return err
 	}
+	if err := j.db.create(ctx); err != nil {
+		return classify(err)
+	}
 	if err := j.db.migrate(ctx); err != nil {
-		return err
+		return classify(err)
 	}
 	if err := syncDir(dir); err != nil {
 		return err

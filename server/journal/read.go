@@ -107,7 +107,7 @@ func (j *Journal) read(ctx context.Context, f func(*sql.Tx) error) error {
 	if j.isClosed() {
 		return ErrClosed
 	}
-	return readOnly(ctx, j.readers, f)
+	return classify(readOnly(ctx, j.readers, f))
 }
 
 func readOnly(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {

@@ -1,0 +1,137 @@
+package journal
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// Dump writes the journal in dir for people, a line for each event: replay after
+// replay in the order of their creation. Of what an action types or pastes, of a
+// report and of every other text that an agent may have taken from the screen it
+// gives the size alone. A record that cannot be read has a line that says so,
+// and makes Dump return an error at the end.
+func Dump(ctx context.Context, dir string, w io.Writer) error {
+	unreadable := 0
+	err := inspect(ctx, dir, func(tx *sql.Tx) error {
+		return each(ctx, tx, func(rows *sql.Rows) error {
+			var id, machine string
+			var seq, at int64
+			var data sql.RawBytes
+			if err := rows.Scan(&id, &seq, &at, &machine, &data); err != nil {
+				return err
+			}
+			place := fmt.Sprintf("%s replay=%s seq=%d machine=%s", instant(at).Format(time.RFC3339Nano), quote(id), seq, quote(machine))
+			rec, err := decode(data)
+			if err != nil {
+				unreadable++
+				_, err = fmt.Fprintf(w, "%s unreadable size=%d error=%q\n", place, len(data), err)
+				return err
+			}
+			for _, ev := range rec.Events {
+				if _, err := fmt.Fprintln(w, place, describe(ev)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, `SELECT r.replay_id, r.seq, r.at, r.machine_id, r.data FROM records r LEFT JOIN heads h USING (replay_id) ORDER BY h.ord, r.replay_id, r.seq`)
+	})
+	if err == nil && unreadable > 0 {
+		err = fmt.Errorf("%w: %d records are unreadable", ErrDamaged, unreadable)
+	}
+	if err != nil {
+		return fmt.Errorf("journal: dump %s: %w", dir, classify(err))
+	}
+	return nil
+}
+
+// describe gives an event as a name and its fields.
+func describe(ev replay.Event) string {
+	switch ev := ev.(type) {
+	case replay.Created:
+		return describeCreated(ev)
+	case replay.Started:
+		return "started"
+	case replay.Dispatched:
+		return fields("dispatched", "action", ev.ActionID, "attempt", ev.AttemptID, "session", ev.SessionID, "spool", ev.SpoolID, "boot", ev.BootID, "reason", ev.Reason)
+	case replay.Adopted:
+		return fields("adopted", "action", ev.ActionID, "attempt", ev.AttemptID)
+	case replay.Requeued:
+		return fields("requeued", "action", ev.ActionID, "reason", ev.Reason, "spent", ev.Spent, "refund", ev.Refund, "tail", ev.Tail)
+	case replay.Reported:
+		r := ev.Report
+		return fields("reported", "action", ev.ActionID, "attempt", ev.AttemptID, "outcome", ev.Outcome, "success", r.Success, "code", r.Code,
+			"completion", int(r.Completion), "no_change", r.NoChange, "needs_human", r.NeedsHuman, "message_bytes", len(r.Message), "report_bytes", len(r.Payload))
+	case replay.LostMemory:
+		return fields("lost_memory", "action", ev.ActionID)
+	case replay.GaveUp:
+		return fields("gave_up", "action", ev.ActionID, "all_deliveries", ev.AllDeliveries)
+	case replay.PausedBy:
+		return fields("paused_by", "reason", ev.Reason, "by", ev.By, "decide", ev.Decide, "again", strings.Join(ev.Again, ","), "gate", ev.Gate,
+			"checks", checkIDs(ev.Checks), "message_bytes", len(ev.Message))
+	case replay.GatePassed:
+		return fields("gate_passed", "step", ev.Step)
+	case replay.Resumed:
+		position := ""
+		if ev.Position != nil {
+			position = fmt.Sprintf("%g,%g", ev.Position.X, ev.Position.Y)
+		}
+		return fields("resumed", "by", ev.By, "acked", strings.Join(ev.Acked, ","), "skip", ev.Skip, "from", ev.From, "position", position)
+	case replay.Ended:
+		return fields("ended", "state", ev.State, "reason", ev.Reason, "by", ev.By)
+	}
+	return fmt.Sprintf("%T", ev)
+}
+
+func describeCreated(ev replay.Created) string {
+	size := 0
+	var kinds []string // in the order of the steps, runs of one kind counted
+	for i := 0; i < len(ev.Steps); {
+		n := 0
+		for kind := ev.Steps[i].Kind; i < len(ev.Steps) && ev.Steps[i].Kind == kind; i++ {
+			size += len(ev.Steps[i].Payload)
+			n++
+		}
+		kinds = append(kinds, fmt.Sprintf("%s:%d", ev.Steps[i-1].Kind, n))
+	}
+	const most = 20
+	if len(kinds) > most {
+		kinds = append(kinds[:most], "…")
+	}
+	return fields("created", "workflow", ev.Workflow, "request", ev.RequestID, "by", ev.By, "unattended", ev.Unattended, "labels", len(ev.Labels),
+		"steps", len(ev.Steps), "kinds", strings.Join(kinds, ","), "actions_bytes", size)
+}
+
+func checkIDs(checks []replay.Check) string {
+	ids := make([]string, len(checks))
+	for i, c := range checks {
+		ids[i] = c.ID
+	}
+	return strings.Join(ids, ",")
+}
+
+// fields joins a name and pairs of a key and a value; empty texts are left out.
+func fields(name string, pairs ...any) string {
+	var b strings.Builder
+	b.WriteString(name)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if v := fmt.Sprint(pairs[i+1]); v != "" {
+			fmt.Fprintf(&b, " %s=%s", pairs[i], quote(v))
+		}
+	}
+	return b.String()
+}
+
+// quote leaves plain words as they are, so that a line can be grepped, and keeps
+// any other text on its line.
+func quote(s string) string {
+	if q := fmt.Sprintf("%q", s); len(q) != len(s)+2 || strings.ContainsAny(s, " =") {
+		return q
+	}
+	return s
+}

@@ -1,0 +1,147 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+func TestAHundredConcurrentAppendsNeedAtMostTwentySyncs(t *testing.T) {
+	d := newDisk(t)
+	j := open(t, Options{VFS: d.name})
+	before := d.syncs.Load()
+	var ready, done sync.WaitGroup
+	goOn := make(chan struct{})
+	errs := make(chan error, 100)
+	for i := range 100 {
+		e := create(t, fmt.Sprintf("r%d", i), "m")
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-goOn
+			errs <- j.Append(t.Context(), []replay.Entry{e})
+		})
+	}
+	ready.Wait()
+	close(goOn)
+	done.Wait()
+	close(errs)
+	for err := range errs {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if n := d.syncs.Load() - before; n < 1 || n > 20 {
+		t.Errorf("100 appends took %d syncs, want 1 to 20", n)
+	}
+	if heads, _, err := j.Heads(t.Context(), replay.Filter{PageSize: 200}); err != nil || len(heads) != 100 {
+		t.Errorf("%d replays are there: %v", len(heads), err)
+	}
+}
+
+// inOneGroup appends each set of entries by a caller of its own, all in one
+// commit and in this order, and returns their answers. It runs in a bubble.
+func inOneGroup(t *testing.T, j *Journal, sets ...[]replay.Entry) []error {
+	t.Helper()
+	answers := make([]chan error, len(sets))
+	j.turn <- struct{}{}
+	for i, set := range sets {
+		answers[i] = make(chan error, 1)
+		go func() { answers[i] <- j.Append(t.Context(), set) }()
+		synctest.Wait() // it waits for its turn
+	}
+	<-j.turn
+	errs := make([]error, len(sets))
+	for i := range sets {
+		errs[i] = <-answers[i]
+	}
+	return errs
+}
+
+func TestAStaleAppendFailsAlone(t *testing.T) {
+	d, dir := newDisk(t), t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		j := open(t, Options{VFS: d.name, Dir: dir})
+		old := life(t, "old", "m")
+		mustAppend(t, j, old[0])
+		double := create(t, "double", "m")
+		double.Head.RequestID = "request of old"
+		before := d.syncs.Load()
+
+		errs := inOneGroup(t, j,
+			[]replay.Entry{create(t, "first", "m")},
+			[]replay.Entry{old[0]},                         // the position is taken
+			[]replay.Entry{old[2]},                         // it leaves a gap
+			[]replay.Entry{create(t, "half", "m"), old[2]}, // only its second entry is stale
+			[]replay.Entry{double},
+			old[1:],
+			[]replay.Entry{create(t, "last", "m")},
+		)
+		want := []error{nil, replay.ErrStale, replay.ErrStale, replay.ErrStale, replay.ErrRequestIDTaken, nil, nil}
+		for i, err := range errs {
+			if !errors.Is(err, want[i]) {
+				t.Errorf("append %d = %v, want %v", i, err, want[i])
+			}
+		}
+		if n := d.syncs.Load() - before; n != 1 {
+			t.Errorf("the group took %d syncs", n)
+		}
+		for id, want := range map[string]error{"first": nil, "last": nil, "half": replay.ErrNotFound, "double": replay.ErrNotFound} {
+			if _, err := j.Head(t.Context(), id); !errors.Is(err, want) {
+				t.Errorf("the head of %s: %v, want %v", id, err, want)
+			}
+		}
+		if h, err := j.Head(t.Context(), "old"); err != nil || h.Revision != 3 {
+			t.Errorf("the old replay is at %d: %v", h.Revision, err)
+		}
+	})
+}
+
+func TestOneOfTwoAppendsAtAPositionWins(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		j := open(t, Options{Dir: dir})
+		entries := life(t, "r", "m")
+		mustAppend(t, j, entries[0])
+		errs := inOneGroup(t, j, entries[1:2], entries[1:2])
+		if errs[0] != nil || !errors.Is(errs[1], replay.ErrStale) {
+			t.Errorf("answers %v, want the second to be stale", errs)
+		}
+	})
+}
+
+func TestCloseAnswersThoseWhoWait(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		j := open(t, Options{Dir: dir})
+		j.turn <- struct{}{}
+		answer, closed := make(chan error, 1), make(chan error, 1)
+		go func() { answer <- j.Append(t.Context(), life(t, "r", "m")) }()
+		synctest.Wait()
+		go func() { closed <- j.Close() }()
+		if err := <-answer; !errors.Is(err, ErrClosed) {
+			t.Errorf("Append = %v, want %v", err, ErrClosed)
+		}
+		<-j.turn
+		if err := <-closed; err != nil {
+			t.Errorf("Close = %v", err)
+		}
+	})
+}
+
+func TestALongQueueIsSeveralCommits(t *testing.T) {
+	j := &Journal{}
+	for range 4 {
+		j.waiting = append(j.waiting, &appending{size: groupBytes / 3})
+	}
+	j.waiting = append(j.waiting, &appending{size: 2 * groupBytes}, &appending{size: 1})
+	for i, want := range []int{3, 1, 1, 1, 0} {
+		if got := len(j.take()); got != want {
+			t.Errorf("group %d has %d appends, want %d", i, got, want)
+		}
+	}
+}
