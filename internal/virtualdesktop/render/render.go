@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/draw"
 	"strconv"
+	"strings"
 
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/inconsolata"
@@ -185,7 +186,16 @@ func wrap(text string, caret, width int) (lines []string, row, column int) {
 
 func write(dst *image.RGBA, at image.Point, text string, c color.RGBA) {
 	d := font.Drawer{Dst: dst, Src: image.NewUniform(c), Face: inconsolata.Bold8x16, Dot: fixed.P(at.X, at.Y+ascent)}
-	d.DrawString(text)
+	d.DrawString(strings.Map(drawable, text))
+}
+
+// drawable is r, or a sign in its place that is as wide as any other: a
+// character that the font lacks must still be seen.
+func drawable(r rune) rune {
+	if _, ok := inconsolata.Bold8x16.GlyphAdvance(r); ok {
+		return r
+	}
+	return '¤'
 }
 
 func fill(dst *image.RGBA, r image.Rectangle, c color.RGBA) {

@@ -153,11 +153,23 @@ func TestTextAtTheCaretIsAlwaysShown(t *testing.T) {
 	send(wire.Event{Kind: wire.KeyDown, Key: "v"})
 	send(wire.Event{Kind: wire.KeyUp, Key: "v"})
 	send(wire.Event{Kind: wire.KeyUp, Key: "ctrl"})
-	before := render.Picture(d.View()).SubImage(r.Area).(*image.RGBA)
+	shown := func() []byte { return bytes.Clone(render.Picture(d.View()).SubImage(r.Area).(*image.RGBA).Pix) }
+	before := shown()
 	send(wire.Event{Kind: wire.Char, Text: "M"})
-	after := render.Picture(d.View()).SubImage(r.Area).(*image.RGBA)
-	if bytes.Equal(before.Pix, after.Pix) {
+	if bytes.Equal(before, shown()) {
 		t.Error("what is typed below the last line is not shown")
+	}
+}
+
+func TestACharacterThatTheFontLacksIsStillSeen(t *testing.T) {
+	scene, _ := virtualdesktop.BuiltIn("simple")
+	view := virtualdesktop.New(scene).View()
+	node := &view.Surfaces[1].Nodes[0]
+	node.Text = " "
+	blank := render.Picture(view)
+	node.Text = "😀"
+	if bytes.Equal(blank.Pix, render.Picture(view).Pix) {
+		t.Error("an emoji looks like a blank")
 	}
 }
 
