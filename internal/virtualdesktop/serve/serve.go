@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/render"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
@@ -81,7 +82,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, ops operations) {
 		}
 	}
 	if err := lines.Err(); err != nil && !errors.Is(err, net.ErrClosed) {
-		s.log.Warn("a connection to the virtual desktop broke", "err", err)
+		s.log.Warn("a connection to the virtual desktop broke", logkeys.Error, err)
 	}
 }
 
