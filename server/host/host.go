@@ -56,6 +56,7 @@ type Host struct {
 	grpc     *grpc.Server
 	health   *health.Server
 	metrics  *prometheus.Registry
+	counted  *metrics.Metrics
 	ended    chan struct{} // closed when watches must end
 }
 
@@ -127,6 +128,7 @@ func (h *Host) services(pictures *evidence.Store) error {
 	reprisev1.RegisterEvidenceServiceServer(h.grpc, evidence.NewService(pictures, h.log))
 	healthpb.RegisterHealthServer(h.grpc, h.health)
 	reflection.Register(h.grpc)
+	h.counted.Initialize(h.grpc)
 	for name := range h.grpc.GetServiceInfo() {
 		h.health.SetServingStatus(name, healthpb.HealthCheckResponse_SERVING)
 	}
@@ -135,6 +137,7 @@ func (h *Host) services(pictures *evidence.Store) error {
 
 func (h *Host) options() ([]grpc.ServerOption, error) {
 	counted, err := metrics.New(h.metrics)
+	h.counted = counted
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +156,7 @@ func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
 	// What serves outlives ctx: what is in flight when it ends is waited for.
 	serving, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
-	var g errgroup.Group
+	g, serving := errgroup.WithContext(serving)
 	g.Go(func() error { return h.fleet.Run(serving) })
 	g.Go(func() error { return h.auth.Run(serving) })
 	g.Go(func() error { return h.forget(serving) })
@@ -163,16 +166,15 @@ func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- g.Wait() }()
-	var err error
 	select {
-	case err = <-failed: // a listener that broke
-		failed <- err
+	case <-serving.Done(): // something broke, such as a listener
 	case <-ctx.Done():
 	}
 	h.drain(serving)
 	stop(errStopped)
-	if waited := <-failed; err == nil && !errors.Is(waited, errStopped) {
-		err = waited
+	err := <-failed
+	if errors.Is(err, errStopped) {
+		err = nil
 	}
 	return errors.Join(err, h.journal.Close())
 }

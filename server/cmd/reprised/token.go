@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +19,12 @@ func tokenCommand() *cobra.Command {
 	var dataDir string
 	cmd := &cobra.Command{Use: "token", Short: "Manage the tokens of operators and agents"}
 	cmd.PersistentFlags().StringVar(&dataDir, "data-dir", dataDirDefault(), "folder of the server's data [RPA_DATA_DIR]")
-	open := func() (*tokens.Store, error) { return tokens.Open(dataDir, nil) }
+	open := func() (*tokens.Store, error) {
+		if _, err := os.Stat(dataDir); err != nil {
+			return nil, fmt.Errorf("the data folder: %w (reprised makes it when it first starts)", err)
+		}
+		return tokens.Open(dataDir, nil)
+	}
 	var out string
 	add := &cobra.Command{
 		Use: "add-agent MACHINE", Short: "Register a machine and make a token for its agent", Args: cobra.ExactArgs(1),
@@ -35,7 +41,7 @@ func tokenCommand() *cobra.Command {
 				_, err = fmt.Fprintln(cmd.OutOrStdout(), secret)
 				return err
 			}
-			return os.WriteFile(out, []byte(secret+"\n"), 0o600)
+			return writeSecret(out, secret)
 		},
 	}
 	add.Flags().StringVar(&out, "out", "", "write the token to this file, readable by the owner only, instead of printing it")
@@ -87,4 +93,14 @@ func dataDirDefault() string {
 		return dir
 	}
 	return settings.Default().DataDir
+}
+
+// writeSecret leaves a secret in a new file that only its owner can read.
+func writeSecret(path, secret string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, secret)
+	return errors.Join(err, f.Close())
 }

@@ -1,0 +1,73 @@
+# Everything a developer runs. `make help` lists it.
+#
+# make demo    the main job, end to end, with faults on the way
+# make test    all tests, with the race detector; needs Go alone
+# make check   format, vet, lint, schema, generated code and tables
+SHELL       := /bin/bash -o pipefail
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+BIN     := bin
+DESKTOP ?= virtual
+BUF     := go tool -modfile=tools/go.mod buf
+LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
+GO      := go
+PROGRAMS := ./server/cmd/reprised ./server/cmd/reprisectl ./agent/cmd/reprise-agent
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 14
+
+.PHONY: build
+build: ## build the programs into bin/
+	@mkdir -p $(BIN)
+	$(GO) build -o $(BIN)/ $(PROGRAMS)
+
+.PHONY: demo
+demo: ## run a workflow end to end, with faults on the way (DESKTOP=x11: on a real display)
+	@tools/demo $(DESKTOP)
+
+.PHONY: test
+test: ## all tests with -race
+	$(GO) test -race ./...
+	$(GO) test -race -tags faultpoint ./internal/faultpoint/... ./agent/driver/virtualdesktop/... ./agent/runner/...
+
+.PHONY: test-x11
+test-x11: ## the driver suite on a real X display (installs xvfb and xterm where missing)
+	@tools/apt-install Xvfb=xvfb xterm=xterm
+	$(GO) test -race -tags x11 ./agent/driver/x11desktop/...
+
+.PHONY: cases
+cases: ## the contract's cases, one line each
+	@tools/cases
+
+.PHONY: bench
+bench: ## benchmarks; a number counts as a ratio to another one of the same run
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+.PHONY: fmt
+fmt: .protovalidate ## format Go and schema
+	gofmt -w $$(git ls-files '*.go' ':!gen')
+	$(BUF) format -w
+
+.PHONY: generate
+generate: .protovalidate ## write gen/ and the tables in the documents
+	$(BUF) generate
+	$(GO) run ./tools/tables -write
+
+.PHONY: check
+check: .protovalidate ## format, vet, lint, schema, generated code and tables
+	@tools/check
+
+.PHONY: breaking
+breaking: .protovalidate ## the schema against the last tag, else against the parent commit
+	@tools/breaking
+	@tools/breaking-selftest
+
+# protovalidate's schema, out of the module cache: nothing is asked of a registry.
+.protovalidate: go.mod
+	@tools/protovalidate $@
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf $(BIN) .protovalidate .demo
