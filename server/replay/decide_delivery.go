@@ -91,7 +91,9 @@ func (r *Replay) DecideNotReceived(actionID string, p Policy) []Event {
 func (r *Replay) giveUp(a *Action, reason string, deadClient bool) []Event {
 	events := []Event{GaveUp{ActionID: a.ID, AllDeliveries: reason == "delivery_failed"}}
 	step := &r.Steps[a.Step]
-	pauses := step.OnGiveUp == GiveUpPause || step.OnGiveUp == GiveUpByKind && step.Critical
+	// Deliveries that are used up are no matter of the kind: something is wrong
+	// with the way to the agent.
+	pauses := step.OnGiveUp == GiveUpPause || step.OnGiveUp == GiveUpByKind && (step.Critical || reason == "delivery_failed")
 	switch {
 	case step.OnGiveUp == GiveUpFail:
 		return append(events, Ended{State: Failed, Reason: a.ID + ": " + message(reason, "")})
