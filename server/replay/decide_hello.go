@@ -26,10 +26,15 @@ func (r *Replay) DecideExecuting(actionID, attemptID string) (Executing, []Event
 			return Stop, nil
 		}
 		return GoOn, nil
-	case r.InFlight >= 0 || !r.adoptable(a):
+	case !r.adoptable(a):
 		return Stop, nil
 	}
-	return GoOn, []Event{Adopted{ActionID: a.ID, AttemptID: attemptID}}
+	var events []Event
+	if r.InFlight >= 0 {
+		// It was sent while the agent was still busy, and dropped with the stream.
+		events = append(events, Requeued{ActionID: r.Actions[r.InFlight].ID, Reason: Reconnect})
+	}
+	return GoOn, append(events, Adopted{ActionID: a.ID, AttemptID: attemptID})
 }
 
 func (r *Replay) adoptable(a *Action) bool {
