@@ -191,6 +191,7 @@ func (r *Replay) setState(i int, s ActionState) {
 	a := &r.Actions[i]
 	if r.current[a.Step] == i {
 		r.Settled += settled(s) - settled(a.State)
+		r.helpless += helpless(s) - helpless(a.State)
 	}
 	if r.InFlight == i {
 		r.InFlight = -1
@@ -204,6 +205,13 @@ func (r *Replay) setState(i int, s ActionState) {
 func settled(s ActionState) int {
 	switch s {
 	case ActionAcked, ActionSkipped, ActionAbandoned:
+		return 1
+	}
+	return 0
+}
+
+func helpless(s ActionState) int {
+	if s == ActionNeedsHelp {
 		return 1
 	}
 	return 0
@@ -262,11 +270,13 @@ func (r *Replay) requeue(i int, ev Requeued, at time.Time) error {
 	return nil
 }
 
+// loseMemory leaves a step to a person, unless it is safe to run twice: whether
+// the action, or the decision that replaced it, has run is known to nobody.
 func (r *Replay) loseMemory(i int) error {
-	a := &r.Actions[i]
-	a.Lost = true
-	if !r.Steps[a.Step].Safe && (a.State == ActionDispatched || a.State == ActionQueued) {
-		r.setState(i, ActionNeedsHelp)
+	step := r.Actions[i].Step
+	r.Actions[i].Lost = true
+	if s := r.Current(step).State; !r.Steps[step].Safe && (s == ActionDispatched || s == ActionQueued) {
+		r.setState(r.current[step], ActionNeedsHelp)
 	}
 	return nil
 }

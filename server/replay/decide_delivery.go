@@ -11,16 +11,25 @@ type Session struct {
 
 // DecideNext moves a replay whose machine is free: it puts the head of the queue
 // in flight, pauses for a person, or completes. Without a session nothing is
-// dispatched.
+// dispatched; a replay with nothing left to do completes all the same.
 func (r *Replay) DecideNext(s *Session) []Event {
-	if s == nil || r.InFlight >= 0 || r.State != Queued && r.State != Running {
+	if r.InFlight >= 0 || r.State != Queued && r.State != Running {
+		return nil
+	}
+	if r.helpless > 0 {
+		return r.askNext()
+	}
+	step, ok := r.Next()
+	if !ok && r.started {
+		return []Event{Ended{State: Completed}}
+	}
+	if s == nil {
 		return nil
 	}
 	var events []Event
 	if !r.started {
 		events = append(events, Started{})
 	}
-	step, ok := r.Next()
 	if !ok {
 		return append(events, Ended{State: Completed})
 	}
@@ -32,6 +41,27 @@ func (r *Replay) DecideNext(s *Session) []Event {
 		ActionID: a.ID, AttemptID: fmt.Sprintf("%s.%d", a.ID, a.Dispatches+1),
 		SessionID: s.ID, SpoolID: s.SpoolID, BootID: s.BootID, Reason: a.Reason,
 	})
+}
+
+// askNext pauses for the first action that needs a person and was not the one
+// that the last pause was about.
+func (r *Replay) askNext() []Event {
+	for step := range r.Steps {
+		a := r.Current(step)
+		if a.State != ActionNeedsHelp {
+			continue
+		}
+		switch {
+		case a.Report == nil:
+			return r.pauseFor("outcome_unknown", "", a.ID)
+		case a.Report.Success:
+			return r.pauseFor("input_swallowed", "", a.ID)
+		case a.Report.NeedsHuman:
+			return r.pauseFor("needs_human", a.Report.Message, a.ID)
+		}
+		return r.pauseFor(reasonOf(a.Report.Code), a.Report.Message, a.ID)
+	}
+	return nil
 }
 
 // gate returns what has to happen before a step runs: a pause, or its passing;

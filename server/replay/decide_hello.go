@@ -51,11 +51,14 @@ func (r *Replay) adoptable(a *Action) bool {
 // was delivered to an older one and is not settled is outcome unknown, and goes
 // to a person unless its kind is safe to run twice.
 func (r *Replay) DecideOtherMemory(spoolID string) []Event {
+	if !r.started || r.State.Ended() {
+		return nil
+	}
 	var events []Event
-	decide := ""
+	decide := "" // the first of them; DecideNext asks about the others
 	for i := range r.Actions {
 		a := &r.Actions[i]
-		if !a.open() || a.SpoolID == spoolID || r.State.Ended() {
+		if !a.open() || a.SpoolID == spoolID {
 			continue
 		}
 		current := r.Current(a.Step)
@@ -65,7 +68,7 @@ func (r *Replay) DecideOtherMemory(spoolID string) []Event {
 		default:
 			continue
 		}
-		if waits := current.State == ActionQueued || current.State == ActionDispatched; waits && !r.Steps[a.Step].Safe {
+		if waits := current.State == ActionQueued || current.State == ActionDispatched; waits && decide == "" && !r.Steps[a.Step].Safe {
 			decide = current.ID
 		}
 	}

@@ -39,6 +39,7 @@ type Replay struct {
 	tail       []int         // steps that were put back at the tail, in that order
 	current    []int         // by step: its newest decision, an index in Actions
 	older      map[int][]int // by step: the decisions before that, if any
+	helpless   int           // steps that need a person's decision
 	byID       map[string]int
 	pauses     int          // how many pauses there were
 	noEffect   []int        // actions in a row that should have changed the screen and did not
