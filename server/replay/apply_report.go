@@ -88,6 +88,7 @@ func (r *Replay) pause(ev PausedBy, at time.Time) error {
 func (r *Replay) passGate(step int, skip bool) {
 	r.gatePassed[step] = true
 	switch {
+	case !r.queued(step): // a late report has settled it meanwhile
 	case skip:
 		r.setState(r.current[step], ActionSkipped)
 	case r.Steps[step].ServerSide:
@@ -151,6 +152,8 @@ func (r *Replay) goOnFrom(from, gate int) {
 			r.setState(i, ActionSkipped)
 		case step >= from && !fresh:
 			r.runAgain(i, false, nil)
+		}
+		if step >= from {
 			delete(r.gatePassed, step)
 		}
 	}
