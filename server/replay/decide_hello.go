@@ -89,6 +89,9 @@ func (r *Replay) DecideReconnect(bootID string, reason Reason, p Policy) []Event
 	a := &r.Actions[r.InFlight]
 	died := a.BootID != bootID
 	switch {
+	case p.SkipKinds[r.Steps[a.Step].Kind]:
+		// Never redelivered, and the agent has nothing more to say about it.
+		return r.giveUp(a, "orphan_max_resends", false)
 	case died && a.Resent >= p.MaxResends:
 		return r.giveUp(a, "orphan_max_resends", false)
 	case a.Deliveries >= p.MaxDeliveries:
@@ -97,9 +100,6 @@ func (r *Replay) DecideReconnect(bootID string, reason Reason, p Policy) []Event
 	return []Event{Requeued{ActionID: a.ID, Reason: reason, Spent: died}}
 }
 
-	case p.SkipKinds[r.Steps[a.Step].Kind]:
-		// Never redelivered, and the agent has nothing more to say about it.
-		return r.giveUp(a, "orphan_max_resends", false)
 // Expects says whether the server will still ask for an action, or is waiting
 // for its outcome.
 func (r *Replay) Expects(actionID string) bool {
