@@ -1,0 +1,117 @@
+//go:build x11
+
+package x11desktop
+
+import (
+	"image"
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jezek/xgb/xproto"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
+	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+)
+
+func netDial(d display) (net.Conn, error) { return net.Dial(d.network, d.address) }
+
+func TestX11DesktopKeepsTheDriversPromises(t *testing.T) {
+	display := startXvfb(t, "1280x800x24")
+	drivertest.Run(t, func(t *testing.T) drivertest.Fixture {
+		return &fixture{display: display, driver: open(t, Config{Display: display, Settle: 50 * time.Millisecond}), client: newClient(t, display)}
+	})
+}
+
+type fixture struct {
+	display string
+	driver  *Driver
+	client  *client
+	opened  int
+}
+
+func (f *fixture) Driver() driver.Driver { return f.driver }
+
+func (f *fixture) OffScreen() image.Point { return image.Pt(1280, 400) }
+
+func (f *fixture) Exceptions() map[drivertest.Promise]string {
+	return map[drivertest.Promise]string{
+		drivertest.LockedDesktop: "X has no lock of its own; a locking program is a window like any other",
+	}
+}
+
+func (f *fixture) OpenWindow(t *testing.T, title string) drivertest.Window {
+	t.Helper()
+	f.opened++
+	return f.client.openWindow(t, f.opened-1, title, "Client")
+}
+
+func (f *fixture) Down(t *testing.T) []string {
+	t.Helper()
+	k, err := f.client.link.keyboard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{}
+	for _, b := range k.buttons {
+		names = append(names, map[byte]string{1: "left_button", 2: "middle_button", 3: "right_button", 4: "wheel_up", 5: "wheel_down"}[b])
+	}
+	for _, code := range k.down {
+		names = append(names, symName(k.layout.key(int(code - k.layout.first))[0]))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (f *fixture) LeaveDown(t *testing.T, keys ...string) {
+	t.Helper()
+	config := f.driver.config
+	dying, err := dial(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dying.close()
+	k, err := dying.keyboard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := keyname.ParseAll(keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range parsed {
+		s, ok := k.layout.find(keysym(key))
+		if !ok {
+			t.Fatalf("no key %v", key)
+		}
+		dying.fake(xproto.KeyPress, byte(s.code), image.Point{})
+	}
+	dying.fake(xproto.ButtonPress, 1, image.Point{})
+	if err = dying.sync(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *window) Area() image.Rectangle { return w.area }
+
+func (w *window) Await(t *testing.T, done func(drivertest.Seen) bool) drivertest.Seen {
+	t.Helper()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	bound := time.After(5 * time.Second)
+	for {
+		w.client.mu.Lock()
+		seen := drivertest.Seen{Text: w.seen.Text, Events: slices.Clone(w.seen.Events)}
+		w.client.mu.Unlock()
+		if done(seen) {
+			return seen
+		}
+		select {
+		case <-again.C:
+		case <-bound:
+			return seen
+		}
+	}
+}
