@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+// completeTimeout bounds how long a shell waits for names from the server.
+const completeTimeout = time.Second
+
+// completion is cobra's signature of a completion.
+type completion = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)
+
+func completeFixed(cmd *cobra.Command, flag string, values ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // only an unknown flag is an error
+}
+
+// names asks the server for completions; a server that is away has none.
+func (a *app) names(cmd *cobra.Command, ask func(context.Context, *client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	ctx := cmd.Context()
+	ctx, stop := context.WithTimeout(ctx, completeTimeout)
+	defer stop()
+	var names []string
+	err := a.with(func(c *client) (err error) {
+		names, err = ask(ctx, c)
+		return err
+	})
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeReplays offers replays in one of these states, the newest first.
+func (a *app) completeReplays(states ...reprisev1.ReplayState) completion {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		names, directive := a.names(cmd, func(ctx context.Context, c *client) (names []string, err error) {
+			resp, err := c.replays.ListReplays(ctx, &reprisev1.ListReplaysRequest{States: states, PageSize: 50})
+			for _, r := range resp.GetReplays() {
+				names = append(names, fmt.Sprintf("%s\t%s on %s, %s", r.GetReplayId(), clip(firstLine(r.GetWorkflowName()), 30), r.GetMachineId(), stateWord(r)))
+			}
+			return names, err
+		})
+		return names, directive | cobra.ShellCompDirectiveKeepOrder
+	}
+}
+
+// completeMachines offers machines for --machine.
+func (a *app) completeMachines(cmd *cobra.Command) {
+	_ = cmd.RegisterFlagCompletionFunc("machine", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return a.names(cmd, func(ctx context.Context, c *client) (names []string, err error) {
+			resp, err := c.machines.ListMachines(ctx, &reprisev1.ListMachinesRequest{})
+			for _, m := range resp.GetMachines() {
+				names = append(names, m.GetMachineId())
+			}
+			return names, err
+		})
+	})
+}
+
+// completeSteps offers what --ack and --from may name in the replay.
+func (a *app) completeSteps(cmd *cobra.Command) {
+	offer := func(flag string, pick func(*reprisev1.Replay) []string) {
+		_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return a.names(cmd, func(ctx context.Context, c *client) ([]string, error) {
+				r, err := a.get(ctx, c, args[0])
+				return pick(r), err
+			})
+		})
+	}
+	offer("ack", func(r *reprisev1.Replay) (ids []string) {
+		for _, c := range r.GetPause().GetSafetyChecks() {
+			ids = append(ids, c.GetId()+"\t"+c.GetLabel())
+		}
+		return ids
+	})
+	offer("from", func(r *reprisev1.Replay) (names []string) {
+		for _, s := range r.GetActions() {
+			names = append(names, or(s.GetName(), s.GetActionId())+"\t"+word(s.GetState(), "ACTION_STATE_"))
+		}
+		return names
+	})
+}

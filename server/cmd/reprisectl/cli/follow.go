@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/backoff"
+)
+
+// waits are the longest pauses between attempts to reach a server that was there
+// a moment ago. One person or script waits, not a crowd: so they are short.
+var waits = backoff.Policy{Steps: []time.Duration{200 * time.Millisecond, 500 * time.Millisecond, time.Second, 2 * time.Second, 3 * time.Second}}
+
+// oddFailures is how often in a row a watch may end in a way that no lost server
+// explains before it is taken as a fault.
+const oddFailures = 5
+
+// display shows a watch while it goes on.
+type display interface {
+	// update shows a change.
+	update(u update) error
+	// lost says that the server is away, once per absence.
+	lost(err error) error
+	// end shows how the watch ended.
+	end(r *reprisev1.Replay, exit int) error
+}
+
+// following is how a replay is watched.
+type following struct {
+	id          string
+	failOnPause bool          // a pause ends the watch
+	giveUp      time.Duration // longest absence of the server; 0: no limit
+	show        display
+}
+
+// follow watches a replay until it has ended, over cut connections and restarts
+// of the server. The error carries the exit code of the replay's end.
+func (c *client) follow(ctx context.Context, f following) error {
+	v := &view{}
+	away := absence{limit: f.giveUp}
+	for {
+		heard, err := c.watchOnce(ctx, f, v)
+		if err == nil {
+			return f.finish(v.replay)
+		}
+		if e := (*exitError)(nil); errors.As(err, &e) || ctx.Err() != nil {
+			return err
+		}
+		if heard {
+			away = absence{limit: f.giveUp}
+		}
+		if !c.met.made.Load() || !away.mayPass(err, time.Now()) {
+			return failed("watch "+f.id, err)
+		}
+		if away.failures == 1 {
+			if err := f.show.lost(err); err != nil {
+				return err
+			}
+		}
+		if err := rest(ctx, waits.Wait(away.failures, rand.Float64())); err != nil {
+			return err
+		}
+	}
+}
+
+func (f following) finish(r *reprisev1.Replay) error {
+	exit := exitOfReplay(r)
+	if err := f.show.end(r, exit); err != nil {
+		return err
+	}
+	if exit != exitOK {
+		return &exitError{code: exit}
+	}
+	return nil
+}
+
+var errStreamEnded = status.Error(codes.Unavailable, "the server ended the watch")
+
+// watchOnce shows one stream. It returns nil when the replay has ended, or is
+// paused and that is the end of this watch; heard says that something came.
+func (c *client) watchOnce(ctx context.Context, f following, v *view) (heard bool, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	stream, err := c.replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: f.id})
+	if err != nil {
+		return false, err
+	}
+	for {
+		resp, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			err = errStreamEnded
+		}
+		if err != nil {
+			return heard, err
+		}
+		if err := f.show.update(v.take(resp, !heard)); err != nil {
+			return heard, &exitError{exitFailure, err} // the output is closed
+		}
+		heard = true
+		paused := v.replay.GetState() == reprisev1.ReplayState_REPLAY_STATE_PAUSED && !v.replay.GetPausing()
+		if ended(v.replay) || f.failOnPause && paused {
+			return heard, nil
+		}
+	}
+}
+
+// absence counts the failures since the server was heard last.
+type absence struct {
+	limit         time.Duration
+	failures, odd int
+	since         time.Time
+}
+
+// mayPass counts a failure and says whether it may pass by itself.
+func (a *absence) mayPass(err error, now time.Time) bool {
+	if a.failures == 0 {
+		a.since = now
+	}
+	a.failures++
+	if a.limit > 0 && now.Sub(a.since) >= a.limit {
+		return false
+	}
+	switch status.Code(err) {
+	case codes.Unavailable, codes.ResourceExhausted, codes.Aborted, codes.DeadlineExceeded:
+		return true
+	case codes.Canceled, codes.Internal, codes.Unknown: // how a cut in the middle of a message may look
+		a.odd++
+		return a.odd < oddFailures
+	}
+	return false
+}
+
+// rest waits, or returns why ctx ended.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// insist makes a call that may safely be repeated, over a server that goes away
+// and comes back; a server that was never there is an error at once.
+func (a *app) insist(ctx context.Context, c *client, what string, do func(context.Context) error) error {
+	away := absence{limit: a.timeout}
+	for {
+		err := a.call(ctx, what, do)
+		if status.Code(err) != codes.Unavailable || !c.met.made.Load() || !away.mayPass(err, time.Now()) {
+			return err
+		}
+		if err := rest(ctx, waits.Wait(away.failures, rand.Float64())); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+func (a *app) getCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "get REPLAY",
+		Short: "Show a replay with its actions",
+		Long: "get shows a replay with its actions and what was reported for them. What was typed or pasted is not shown.\n" +
+			"With --output json it shows the whole reports.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(func(c *client) error {
+				r, err := a.get(cmd.Context(), c, args[0])
+				if err != nil {
+					return err
+				}
+				if a.output == lines {
+					return a.emit(replayLine(r))
+				}
+				return a.showReplay(r)
+			})
+		},
+		ValidArgsFunction: a.completeReplays(),
+	}
+}
+
+func (a *app) get(ctx context.Context, c *client, id string) (*reprisev1.Replay, error) {
+	var r *reprisev1.Replay
+	err := a.call(ctx, "get "+id, func(ctx context.Context) error {
+		resp, err := c.replays.GetReplay(ctx, &reprisev1.GetReplayRequest{ReplayId: id})
+		r = resp.GetReplay()
+		return err
+	})
+	return r, err
+}
+
+func (a *app) showReplay(r *reprisev1.Replay) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "replay    %s\nworkflow  %s\nmachine   %s\nstate     %s\n", r.GetReplayId(), r.GetWorkflowName(), r.GetMachineId(), stateWord(r))
+	fmt.Fprintf(&b, "done      %d of %d actions\n", r.GetSettledCount(), r.GetActionCount())
+	fmt.Fprintf(&b, "watched   %s\n", or(strings.TrimPrefix(word(r.GetSupervision(), "SUPERVISION_"), "unspecified"), "supervised"))
+	for _, key := range slices.Sorted(maps.Keys(r.GetLabels())) {
+		fmt.Fprintf(&b, "label     %s=%s\n", key, r.GetLabels()[key])
+	}
+	fmt.Fprintf(&b, "created   %s\nchanged   %s\nended     %s\n", a.when(r.GetCreatedAt()), a.when(r.GetUpdatedAt()), a.when(r.GetEndedAt()))
+	if r.GetEndReason() != "" {
+		fmt.Fprintf(&b, "reason    %s\n", r.GetEndReason())
+	}
+	b.WriteByte('\n')
+	writeActions(&b, r.GetActions())
+	if r.GetPause() != nil {
+		b.WriteByte('\n')
+		writePause(&b, r, a.steer())
+	}
+	_, err := io.WriteString(a.env.Stdout, b.String())
+	return err
+}
+
+func writeActions(b *strings.Builder, actions []*reprisev1.ActionStatus) {
+	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	// Writing to a builder never fails.
+	_, _ = fmt.Fprintln(table, "STEP\tACTION\tNAME\tKIND\tSTATE\tDELIVERED\tRESENT\tRETRY\tREPORT")
+	for _, s := range actions {
+		_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", s.GetStep()+1, s.GetActionId(), or(clip(s.GetName(), 30), "-"), s.GetKind(),
+			word(s.GetState(), "ACTION_STATE_"), s.GetDeliveries(), s.GetResentCount(), s.GetRetryCount(), reportText(s.GetReport()))
+	}
+	_ = table.Flush()
+}
+
+// reportText says in a few words what was reported.
+func reportText(r *reprisev1.Report) string {
+	if r == nil {
+		return "-"
+	}
+	text := "ok"
+	if !r.GetSuccess() {
+		text = word(r.GetError().GetCode(), "ERROR_CODE_")
+		if m := r.GetError().GetMessage(); m != "" {
+			text += ": " + clip(firstLine(m), 80)
+		}
+	}
+	for _, w := range r.GetWarnings() {
+		text += ", " + word(w, "WARNING_")
+	}
+	return text
+}

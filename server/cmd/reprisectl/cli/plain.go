@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/status"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+// plainDisplay shows a watch as lines for people, each change once.
+type plainDisplay struct {
+	w       io.Writer
+	where   *time.Location
+	steer   string // how reprisectl is called, with the connection's flags
+	pauseID string // the pause that was shown
+	away    bool
+}
+
+func (p *plainDisplay) update(u update) error {
+	var b strings.Builder
+	r := u.view.replay
+	if p.away {
+		p.away = false
+		b.WriteString("the server is back\n")
+	}
+	if u.snapshot {
+		fmt.Fprintf(&b, "replay %s of %q on %s: %s, %d of %d actions done\n",
+			r.GetReplayId(), r.GetWorkflowName(), r.GetMachineId(), stateWord(r), r.GetSettledCount(), r.GetActionCount())
+	}
+	for _, a := range u.missed {
+		fmt.Fprintf(&b, "meanwhile      %s: %s\n", u.view.label(a.GetActionId()), word(a.GetState(), "ACTION_STATE_"))
+	}
+	for _, e := range u.events {
+		p.event(&b, u.view, e)
+	}
+	p.pause(&b, r)
+	_, err := io.WriteString(p.w, b.String())
+	return err
+}
+
+func (p *plainDisplay) event(b *strings.Builder, v *view, e *reprisev1.ReplayEvent) {
+	r := v.replay
+	fmt.Fprintf(b, "%s  %*d/%d  %s", e.GetAt().AsTime().In(p.where).Format("15:04:05.000"),
+		digits(r.GetActionCount()), r.GetSettledCount(), r.GetActionCount(), e.GetType())
+	if id := e.GetActionId(); id != "" {
+		fmt.Fprintf(b, "  %s", v.label(id))
+	}
+	if e.GetDetail() != "" {
+		fmt.Fprintf(b, "  %s", firstLine(e.GetDetail()))
+	}
+	b.WriteByte('\n')
+}
+
+func digits(n int32) int { return len(fmt.Sprint(n)) }
+
+// pause shows a pause once, with all that a person needs to end it.
+func (p *plainDisplay) pause(b *strings.Builder, r *reprisev1.Replay) {
+	info := r.GetPause()
+	if info == nil || r.GetPausing() || info.GetPauseId() == p.pauseID {
+		return
+	}
+	p.pauseID = info.GetPauseId()
+	writePause(b, r, p.steer)
+}
+
+// writePause says why a replay is paused and how it goes on.
+func writePause(b *strings.Builder, r *reprisev1.Replay, steer string) {
+	info := r.GetPause()
+	fmt.Fprintf(b, "PAUSED  %s", word(info.GetReason(), "PAUSE_REASON_"))
+	if info.GetMessage() != "" {
+		fmt.Fprintf(b, ": %s", info.GetMessage())
+	}
+	b.WriteByte('\n')
+	if by := info.GetPausedBy(); by != "" {
+		fmt.Fprintf(b, "  asked for by %s\n", by)
+	}
+	if id := info.GetActionToDecide(); id != "" {
+		fmt.Fprintf(b, "  to decide on: %s\n", id)
+	}
+	for _, c := range info.GetSafetyChecks() {
+		need := "optional"
+		if c.GetRequired() {
+			need = "required"
+		}
+		fmt.Fprintf(b, "  check %s (%s): %s\n", c.GetId(), need, c.GetLabel())
+	}
+	resume := resumeCommandLine(r, steer)
+	if info.GetActionToDecide() == "" {
+		fmt.Fprintf(b, "  go on:        %s\n", resume)
+		return
+	}
+	fmt.Fprintf(b, "  run it again: %s\n", resume)
+	fmt.Fprintf(b, "  count it as done: %s --skip\n", resume)
+}
+
+// resumeCommandLine is what a person enters to let the replay go on.
+func resumeCommandLine(r *reprisev1.Replay, steer string) string {
+	words := []string{steer, "resume", quote(r.GetReplayId())}
+	for _, c := range r.GetPause().GetSafetyChecks() {
+		if c.GetRequired() {
+			words = append(words, "--ack", quote(c.GetId()))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// quote makes a shell take a text as one word.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func (p *plainDisplay) lost(err error) error {
+	p.away = true
+	_, err = fmt.Fprintf(p.w, "the server is away, trying again; the replay is not affected (%s)\n", status.Convert(err).Message())
+	return err
+}
+
+func (p *plainDisplay) end(r *reprisev1.Replay, _ int) error {
+	_, err := io.WriteString(p.w, endLine(r))
+	return err
+}
+
+func endLine(r *reprisev1.Replay) string {
+	line := fmt.Sprintf("replay %s %s: %d of %d actions done", r.GetReplayId(), stateWord(r), r.GetSettledCount(), r.GetActionCount())
+	if r.GetEndedAt() != nil && r.GetCreatedAt() != nil {
+		line += fmt.Sprintf(" in %v", r.GetEndedAt().AsTime().Sub(r.GetCreatedAt().AsTime()).Round(100*time.Millisecond))
+	}
+	if r.GetEndReason() != "" {
+		line += ": " + r.GetEndReason()
+	}
+	return line + "\n"
+}
+
+// jsonDisplay shows a watch as one object per line.
+type jsonDisplay struct {
+	emit  func(line) error
+	id    string
+	steer string
+	away  bool
+}
+
+func (j *jsonDisplay) update(u update) error {
+	if j.away {
+		j.away = false
+		if err := j.emit(line{Type: "connection", ReplayID: j.id, State: "back"}); err != nil {
+			return err
+		}
+	}
+	l := replayLine(u.view.replay)
+	l.Type = "update"
+	for _, e := range u.events {
+		l.Events = append(l.Events, object(e))
+	}
+	if u.view.replay.GetPause() != nil && !u.view.replay.GetPausing() {
+		l.Resume = resumeCommandLine(u.view.replay, j.steer)
+	}
+	return j.emit(l)
+}
+
+func (j *jsonDisplay) lost(err error) error {
+	j.away = true
+	return j.emit(line{Type: "connection", ReplayID: j.id, State: "lost", Message: status.Convert(err).Message()})
+}
+
+func (j *jsonDisplay) end(r *reprisev1.Replay, exit int) error {
+	return j.emit(line{Type: "end", ReplayID: j.id, State: r.GetState().String(), Message: r.GetEndReason(), ExitCode: &exit})
+}

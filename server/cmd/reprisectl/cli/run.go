@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/workflow"
+)
+
+// running are the flags of run.
+type running struct {
+	machine, requestID            string
+	labels                        []string
+	unattended, wait, failOnPause bool
+	giveUp                        time.Duration
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o running
+	cmd := &cobra.Command{
+		Use:   "run FILE --machine M",
+		Short: "Run a workflow file on a machine and watch it",
+		Long: "run uploads the pictures of a workflow file that the server does not have, creates a replay and watches it to its end.\n" +
+			"The watch outlives cut connections and restarts of the server. Interrupting it leaves the replay running.",
+		Example: "  reprisectl run examples/workflows/linux_db.yaml --machine desk-1\n" +
+			"  reprisectl run nightly.yaml --machine desk-1 --unattended --label batch=7 --output json",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args[0], o) },
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.machine, "machine", "m", "", "the machine")
+	f.StringArrayVarP(&o.labels, "label", "l", nil, "a label, `key=value`; wins over the workflow's; may be repeated")
+	f.BoolVar(&o.unattended, "unattended", false, "nobody watches: a pause for a person without required checks is passed")
+	f.StringVar(&o.requestID, "request-id", "", "the same id and file give the same replay, however often they are run; by default a new id")
+	f.BoolVar(&o.wait, "wait", true, "watch the replay to its end")
+	followFlags(cmd, &o.failOnPause, &o.giveUp)
+	_ = cmd.MarkFlagRequired("machine") // only an unknown flag is an error
+	a.completeMachines(cmd)
+	return cmd
+}
+
+// followFlags are the flags of commands that watch.
+func followFlags(cmd *cobra.Command, failOnPause *bool, giveUp *time.Duration) {
+	cmd.Flags().BoolVar(failOnPause, "fail-on-pause", false, "stop watching when the replay needs a person, with exit code 5")
+	cmd.Flags().DurationVar(giveUp, "give-up-after", 0, "stop watching when the server is away for so long, with exit code 6; 0: never")
+}
+
+func (a *app) run(ctx context.Context, path string, o running) error {
+	file, err := a.load(path)
+	if err != nil {
+		return err
+	}
+	req := &reprisev1.CreateReplayRequest{RequestId: or(o.requestID, uuid.NewString()), MachineId: o.machine, Workflow: file.Workflow}
+	if req.Labels, err = parseLabels(o.labels); err != nil {
+		return err
+	}
+	if o.unattended {
+		req.Supervision = reprisev1.Supervision_SUPERVISION_UNATTENDED
+	}
+	return a.with(func(c *client) error {
+		r, err := a.create(ctx, c, file.Pictures, req)
+		if err != nil {
+			return err
+		}
+		if err := a.created(r, req.GetRequestId()); err != nil {
+			return err
+		}
+		if !o.wait {
+			return stateOf(r)
+		}
+		return a.followTo(ctx, c, following{id: r.GetReplayId(), failOnPause: o.failOnPause, giveUp: o.giveUp})
+	})
+}
+
+// load reads a workflow file; whatever is wrong with it is the caller's.
+func (a *app) load(path string) (workflow.File, error) {
+	file, err := workflow.Load(path)
+	if err != nil {
+		return workflow.File{}, usage(err)
+	}
+	return file, nil
+}
+
+func parseLabels(pairs []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, pair := range pairs {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, usage(fmt.Errorf("--label %q: key=value is needed", pair))
+		}
+		labels[key] = value
+	}
+	return labels, nil
+}
+
+// create uploads what is missing and creates the replay. All of it may be
+// repeated, so it outlives a server that restarts in the middle.
+func (a *app) create(ctx context.Context, c *client, pictures []workflow.Picture, req *reprisev1.CreateReplayRequest) (*reprisev1.Replay, error) {
+	if err := a.upload(ctx, c, pictures); err != nil {
+		return nil, err
+	}
+	var r *reprisev1.Replay
+	err := a.insist(ctx, c, "create the replay", func(ctx context.Context) error {
+		resp, err := c.replays.CreateReplay(ctx, req)
+		r = resp.GetReplay()
+		return err
+	})
+	if exitOf(err) == exitUnreachable && c.met.made.Load() && !req.GetValidateOnly() {
+		_, _ = fmt.Fprintf(a.env.Stderr, "whether the replay was created is not known: run it again with --request-id %s, it is not created twice\n",
+			quote(req.GetRequestId()))
+	}
+	return r, err
+}
+
+func (a *app) created(r *reprisev1.Replay, requestID string) error {
+	if a.output == lines {
+		l := replayLine(r)
+		l.RequestID = requestID
+		return a.emit(l)
+	}
+	return a.printf("created %s\n", r.GetReplayId())
+}
+
+// stateOf is the exit of a command that does not wait: what the replay's state
+// says by now.
+func stateOf(r *reprisev1.Replay) error {
+	if exit := exitOfReplay(r); exit != exitOK {
+		return &exitError{code: exit}
+	}
+	return nil
+}
+
+// followTo watches a replay and tells a person who interrupts how to come back.
+func (a *app) followTo(ctx context.Context, c *client, f following) error {
+	f.show = a.display(f.id)
+	err := c.follow(ctx, f)
+	if ctx.Err() != nil && a.output == plain {
+		_, _ = fmt.Fprintf(a.env.Stderr, "\nthe replay goes on: %s watch %s; to end it: %[1]s cancel %[2]s\n", a.steer(), quote(f.id))
+	}
+	return err
+}
+
+func (a *app) watchCommand() *cobra.Command {
+	var f following
+	cmd := &cobra.Command{
+		Use:   "watch REPLAY",
+		Short: "Watch a replay to its end",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.id = args[0]
+			return a.with(func(c *client) error { return a.followTo(cmd.Context(), c, f) })
+		},
+		ValidArgsFunction: a.completeReplays(),
+	}
+	followFlags(cmd, &f.failOnPause, &f.giveUp)
+	return cmd
+}
+
+// chunk is how much of a picture travels in one message, in bytes; batch is how
+// many digests are asked for at once. Both are the schema's limits.
+const (
+	chunk = 256 << 10
+	batch = 1000
+)
+
+// upload sends the pictures that the server does not have.
+func (a *app) upload(ctx context.Context, c *client, pictures []workflow.Picture) error {
+	for len(pictures) > 0 {
+		some := pictures[:min(batch, len(pictures))]
+		pictures = pictures[len(some):]
+		missing, err := a.missing(ctx, c, some)
+		if err != nil {
+			return err
+		}
+		for _, p := range some {
+			if !missing[p.SHA256] {
+				continue
+			}
+			if err := a.insist(ctx, c, "upload "+p.Path, func(ctx context.Context) error { return c.send(ctx, p) }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (a *app) missing(ctx context.Context, c *client, pictures []workflow.Picture) (map[string]bool, error) {
+	req := &reprisev1.FindMissingRequest{}
+	for _, p := range pictures {
+		req.Sha256 = append(req.Sha256, p.SHA256)
+	}
+	missing := map[string]bool{}
+	err := a.insist(ctx, c, "ask for missing pictures", func(ctx context.Context) error {
+		resp, err := c.evidence.FindMissing(ctx, req)
+		for _, digest := range resp.GetSha256() {
+			missing[digest] = true
+		}
+		return err
+	})
+	return missing, err
+}
+
+func (c *client) send(ctx context.Context, p workflow.Picture) error {
+	ctx, stop := context.WithCancel(ctx) // frees the stream, whatever happens
+	defer stop()
+	stream, err := c.evidence.Upload(ctx)
+	if err != nil {
+		return err
+	}
+	req := &reprisev1.UploadRequest{Sha256: p.SHA256}
+	for rest := p.Data; ; {
+		req.Data = rest[:min(chunk, len(rest))]
+		rest = rest[len(req.GetData()):]
+		// io.EOF says that the server has answered already; the answer says what.
+		if err := stream.Send(req); errors.Is(err, io.EOF) || len(rest) == 0 && err == nil {
+			break
+		} else if err != nil {
+			return err
+		}
+		req = &reprisev1.UploadRequest{}
+	}
+	_, err = stream.CloseAndRecv()
+	return err
+}

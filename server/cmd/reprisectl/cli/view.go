@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+// view is a replay as the responses of a watch have told it so far.
+type view struct {
+	replay  *reprisev1.Replay // its actions are those of the last response
+	actions map[string]*reprisev1.ActionStatus
+}
+
+// update is what one response of a watch changed.
+type update struct {
+	view     *view
+	events   []*reprisev1.ReplayEvent
+	snapshot bool                      // the response holds everything
+	missed   []*reprisev1.ActionStatus // after a gap: what changed unseen
+}
+
+// take adds a response. The first response of a stream is a snapshot: it stands
+// for all that was, and what differs from before was missed.
+func (v *view) take(resp *reprisev1.WatchReplayResponse, snapshot bool) update {
+	u := update{view: v, events: resp.GetEvents(), snapshot: snapshot}
+	before, again := v.actions, v.replay != nil
+	if snapshot {
+		v.actions = make(map[string]*reprisev1.ActionStatus, len(resp.GetReplay().GetActions()))
+	}
+	v.replay = resp.GetReplay()
+	for _, a := range v.replay.GetActions() {
+		v.actions[a.GetActionId()] = a
+		if snapshot && again && before[a.GetActionId()].GetState() != a.GetState() {
+			u.missed = append(u.missed, a)
+		}
+	}
+	return u
+}
+
+// label is what people call an action: its name, else what it is for, else its id.
+func (v *view) label(actionID string) string {
+	a := v.actions[actionID]
+	return or(or(a.GetName(), clip(firstLine(a.GetIntention()), 60)), actionID)
+}
+
+// current is the action that is being done, or nil.
+func (v *view) current() *reprisev1.ActionStatus {
+	var active []*reprisev1.ActionStatus
+	for _, a := range v.actions {
+		switch a.GetState() {
+		case reprisev1.ActionState_ACTION_STATE_DISPATCHED, reprisev1.ActionState_ACTION_STATE_NEEDS_HELP:
+			active = append(active, a)
+		}
+	}
+	if len(active) == 0 {
+		return nil
+	}
+	return slices.MinFunc(active, func(a, b *reprisev1.ActionStatus) int {
+		return cmp.Or(cmp.Compare(a.GetStep(), b.GetStep()), strings.Compare(a.GetActionId(), b.GetActionId()))
+	})
+}
+
+func ended(r *reprisev1.Replay) bool {
+	switch r.GetState() {
+	case reprisev1.ReplayState_REPLAY_STATE_COMPLETED, reprisev1.ReplayState_REPLAY_STATE_FAILED, reprisev1.ReplayState_REPLAY_STATE_CANCELLED:
+		return true
+	}
+	return false
+}
+
+// exitOfReplay is the exit code that a replay's state stands for.
+func exitOfReplay(r *reprisev1.Replay) int {
+	switch r.GetState() {
+	case reprisev1.ReplayState_REPLAY_STATE_FAILED:
+		return exitFailed
+	case reprisev1.ReplayState_REPLAY_STATE_CANCELLED:
+		return exitCancelled
+	case reprisev1.ReplayState_REPLAY_STATE_PAUSED:
+		return exitPaused
+	}
+	return exitOK
+}
+
+// word is an enum value for people: without its prefix, in lower case.
+func word(value interface{ String() string }, prefix string) string {
+	return strings.ToLower(strings.TrimPrefix(value.String(), prefix))
+}
+
+func stateWord(r *reprisev1.Replay) string {
+	state := word(r.GetState(), "REPLAY_STATE_")
+	switch {
+	case r.GetPausing():
+		return "pausing"
+	case r.GetAgentAway():
+		return state + ", agent away"
+	}
+	return state
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// clip shortens a text to so many characters.
+func clip(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:max(most-1, 0)]) + "…"
+	}
+	return s
+}
