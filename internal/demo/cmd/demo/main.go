@@ -1,0 +1,43 @@
+// Demo runs the product's main job on this machine; `make demo` calls it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/reprise-rpa/reprise/internal/demo"
+)
+
+func main() {
+	desktop := flag.String("desktop", "virtual", "virtual or x11")
+	bin := flag.String("bin", "bin/demo", "folder with the programs")
+	keep := flag.String("keep", ".demo", "folder for what the run leaves")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *desktop, *bin, *keep); err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, desktop, bin, keep string) error {
+	dir, err := demo.Folder(keep, desktop)
+	if err != nil {
+		return err
+	}
+	c := demo.Config{Bin: bin, Dir: dir, Out: os.Stdout}
+	switch desktop {
+	case "virtual":
+		c.Workflow = "examples/workflows/linux_db.yaml"
+		return demo.Virtual(ctx, c)
+	case "x11":
+		c.Workflow = "examples/workflows/x11_terminal.yaml"
+		return demo.X11(ctx, c)
+	}
+	return fmt.Errorf("unknown desktop %q: virtual or x11", desktop)
+}

@@ -1,0 +1,175 @@
+package demo
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/testkit"
+)
+
+// Folder makes an empty folder below keep for one run.
+func Folder(keep, name string) (string, error) {
+	dir, err := filepath.Abs(filepath.Join(keep, name))
+	if err != nil {
+		return "", err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// X11 runs the workflow on a real X display with a terminal, and returns nil only
+// if the file that the typed command wrote is what the workflow says, to the byte.
+func X11(ctx context.Context, c Config) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	s, err := newStage(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	display, err := s.startX(ctx)
+	if err != nil {
+		return err
+	}
+	s.agentArgs = []string{"--driver", "x11", "--display", display, "--min-display", "800x600"}
+	if err := s.startServer(ctx); err != nil {
+		return err
+	}
+	if err := s.registerMachine(ctx); err != nil {
+		return err
+	}
+	if err := s.startAgent(ctx); err != nil {
+		return err
+	}
+	s.say("server at %s, agent and terminal on display %s", s.address, display)
+	replayID, err := s.submit(ctx)
+	if err != nil {
+		return err
+	}
+	watch, err := s.startCtl(ctx, s.Out, "watch", replayID, "--output", "plain")
+	if err != nil {
+		return err
+	}
+	defer watch.Kill()
+	if err := watch.Wait(ctx); err != nil {
+		return fmt.Errorf("the replay did not complete: %w", err)
+	}
+	return errors.Join(s.keepPictures(ctx, replayID), s.compareFile(ctx))
+}
+
+// startX starts an X server on a free display and a terminal on it.
+func (s *stage) startX(ctx context.Context) (string, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = r.Close() }()
+	x := exec.CommandContext(ctx, "Xvfb", "-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp")
+	x.ExtraFiles, x.Stdout, x.Stderr = []*os.File{w}, s.log, s.log
+	if err := x.Start(); err != nil {
+		return "", errors.Join(fmt.Errorf("start Xvfb: %w", err), w.Close())
+	}
+	s.closers = append(s.closers, func() error {
+		_ = x.Process.Kill()
+		_ = x.Wait() // killed: its exit status says nothing
+		return nil
+	})
+	_ = w.Close()
+	line, err := bufio.NewReader(r).ReadString('\n')
+	if err != nil {
+		return "", fmt.Errorf("Xvfb says no display: %w", err)
+	}
+	display := ":" + strings.TrimSpace(line)
+	terminal, err := testkit.Start(ctx, "xterm", s.log, []string{"DISPLAY=" + display, "LC_ALL=C.UTF-8", "SHELL=/bin/sh", "HOME=" + s.Dir},
+		"xterm", "-T", "reprise demo", "-geometry", "100x30+40+40", "-fa", "Monospace", "-fs", "11",
+		"-e", "cd '"+s.Dir+"' && exec sh")
+	if err != nil {
+		return "", err
+	}
+	s.closers = append(s.closers, func() error { terminal.Kill(); return nil })
+	return display, nil
+}
+
+// outputFile is what the workflow's command writes, in the terminal's folder.
+const outputFile = "reprise-demo.txt"
+
+// compareFile compares the file with the text that the workflow types.
+func (s *stage) compareFile(ctx context.Context) error {
+	want, err := os.ReadFile(strings.TrimSuffix(s.Workflow, ".yaml") + ".expected.txt")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(s.Dir, outputFile)
+	got, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return fmt.Errorf("%s holds %q, want %q", path, got, want)
+	}
+	s.say("%s: %d bytes, each as the workflow typed it: %q", path, len(got), got)
+	return ctx.Err()
+}
+
+// keepPictures fetches the screenshots that the reports name.
+func (s *stage) keepPictures(ctx context.Context, replayID string) error {
+	r, err := s.getReplay(ctx, replayID)
+	if err != nil {
+		return err
+	}
+	conn, err := s.client()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	evidence := reprisev1.NewEvidenceServiceClient(conn)
+	var first, last *reprisev1.EvidenceRef
+	for _, a := range r.GetActions() {
+		if before := a.GetReport().GetScreenshotBefore(); before != nil && first == nil {
+			first = before
+		}
+		if after := a.GetReport().GetScreenshotAfter(); after != nil {
+			last = after
+		}
+	}
+	for name, ref := range map[string]*reprisev1.EvidenceRef{"before.png": first, "after.png": last} {
+		if ref == nil {
+			return fmt.Errorf("no report names the picture for %s", name)
+		}
+		if err := s.keepPicture(ctx, evidence, ref.GetSha256(), filepath.Join(s.Dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) keepPicture(ctx context.Context, evidence reprisev1.EvidenceServiceClient, digest, path string) error {
+	chunks, err := evidence.Download(ctx, &reprisev1.DownloadRequest{Sha256: digest})
+	if err != nil {
+		return err
+	}
+	var picture []byte
+	for {
+		chunk, err := chunks.Recv()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("fetch %s: %w", filepath.Base(path), err)
+		}
+		picture = append(picture, chunk.GetData()...)
+	}
+	s.say("%s", path)
+	return os.WriteFile(path, picture, 0o600)
+}
