@@ -39,7 +39,7 @@ func Dump(ctx context.Context, dir string, w io.Writer) error {
 				}
 			}
 			return nil
-		}, `SELECT r.replay_id, r.seq, r.at, r.machine_id, r.data FROM records r LEFT JOIN heads h USING (replay_id) ORDER BY h.ord, r.replay_id, r.seq`)
+		}, `SELECT coalesce(h.replay_id, ''), r.seq, r.at, coalesce(h.machine_id, ''), r.data FROM records r LEFT JOIN heads h ON h.ord = r.replay ORDER BY r.replay, r.seq`)
 	})
 	if err == nil && unreadable > 0 {
 		err = fmt.Errorf("%w: %d records are unreadable", ErrDamaged, unreadable)

@@ -104,30 +104,26 @@ func (v *verifier) all(ctx context.Context, tx *sql.Tx) error {
 			v.fault("database: %s", p)
 		}
 	}
-	var heads []replay.Head
 	err = each(ctx, tx, func(rows *sql.Rows) error {
-		_, h, err := scanHead(rows)
-		heads = append(heads, h)
-		return err
+		ord, h, err := scanHead(rows)
+		if err != nil {
+			return err
+		}
+		return v.replay(ctx, tx, ord, h)
 	}, `SELECT `+headColumns+` FROM heads ORDER BY ord`)
 	if err != nil {
 		return classify(err)
 	}
-	for _, h := range heads {
-		if err := v.replay(ctx, tx, h); err != nil {
-			return classify(err)
-		}
-	}
-	orphans, err := texts(ctx, tx, `SELECT DISTINCT replay_id FROM records WHERE replay_id NOT IN (SELECT replay_id FROM heads)`)
-	for _, id := range orphans {
-		v.fault("replay %s: records without a head", id)
+	orphans, err := texts(ctx, tx, `SELECT DISTINCT replay FROM records WHERE replay NOT IN (SELECT ord FROM heads)`)
+	for _, ord := range orphans {
+		v.fault("replay number %s: records without a head", ord)
 	}
 	return classify(err)
 }
 
 // replay checks one replay. What is wrong in it is a fault; an error is what
 // keeps from reading on.
-func (v *verifier) replay(ctx context.Context, tx *sql.Tx, head replay.Head) error {
+func (v *verifier) replay(ctx context.Context, tx *sql.Tx, ord int64, head replay.Head) error {
 	v.replays++
 	r, next, sound := &replay.Replay{}, int64(1), true
 	fault := func(format string, args ...any) {
@@ -139,9 +135,8 @@ func (v *verifier) replay(ctx context.Context, tx *sql.Tx, head replay.Head) err
 	err := each(ctx, tx, func(rows *sql.Rows) error {
 		v.records++
 		var seq, at int64
-		var machine string
 		var data sql.RawBytes
-		if err := rows.Scan(&seq, &at, &machine, &data); err != nil {
+		if err := rows.Scan(&seq, &at, &data); err != nil {
 			return err
 		}
 		rec, err := decode(data)
@@ -150,7 +145,7 @@ func (v *verifier) replay(ctx context.Context, tx *sql.Tx, head replay.Head) err
 			fault("record %d follows %d", seq, next-1)
 		case err != nil:
 			fault("record %d: %v", seq, err)
-		case rec.ReplayID != head.ReplayID || rec.Seq != seq || nanos(rec.At) != at || machine != head.MachineID:
+		case rec.ReplayID != head.ReplayID || rec.Seq != seq || nanos(rec.At) != at:
 			fault("record %d: its row names another place than its data", seq)
 		case sound:
 			if err := r.Apply(rec); err != nil {
@@ -159,7 +154,7 @@ func (v *verifier) replay(ctx context.Context, tx *sql.Tx, head replay.Head) err
 		}
 		next = seq + 1
 		return nil
-	}, `SELECT seq, at, machine_id, data FROM records WHERE replay_id = ? ORDER BY seq`, head.ReplayID)
+	}, `SELECT seq, at, data FROM records WHERE replay = ? ORDER BY seq`, ord)
 	if err != nil {
 		return err
 	}

@@ -45,14 +45,14 @@ func TestASoundJournalVerifies(t *testing.T) {
 
 func TestVerifyNamesWhatIsWrong(t *testing.T) {
 	for name, c := range map[string]struct{ sql, want string }{
-		"a missing record":         {`DELETE FROM records WHERE replay_id = 'r2' AND seq = 2`, "replay r2: record 3 follows 1"},
-		"a missing last record":    {`DELETE FROM records WHERE replay_id = 'r2' AND seq = 3`, "replay r2: the head at record 3 is not what its records give at 2"},
+		"a missing record":         {`DELETE FROM records WHERE replay = 2 AND seq = 2`, "replay r2: record 3 follows 1"},
+		"a missing last record":    {`DELETE FROM records WHERE replay = 2 AND seq = 3`, "replay r2: the head at record 3 is not what its records give at 2"},
 		"a changed head":           {`UPDATE heads SET settled = 1 WHERE replay_id = 'r2'`, "replay r2: the head"},
-		"a missing head":           {`DELETE FROM heads WHERE replay_id = 'r2'`, "replay r2: records without a head"},
-		"bytes that are no record": {`UPDATE records SET data = x'ff' WHERE replay_id = 'r2' AND seq = 2`, "replay r2: record 2: decode"},
-		"a record of another":      {`UPDATE records SET data = (SELECT data FROM records WHERE replay_id = 'r1' AND seq = 2) WHERE replay_id = 'r2' AND seq = 2`, "replay r2: record 2: its row names another place"},
-		"a record that cannot follow": {`UPDATE records SET data = (SELECT data FROM records WHERE replay_id = 'r2' AND seq = 3) WHERE replay_id = 'r2' AND seq = 2;
-			UPDATE records SET seq = seq + 10 WHERE replay_id = 'r2'`, "replay r2: record 11 follows 0"},
+		"a missing head":           {`DELETE FROM heads WHERE replay_id = 'r2'`, "replay number 2: records without a head"},
+		"bytes that are no record": {`UPDATE records SET data = x'ff' WHERE replay = 2 AND seq = 2`, "replay r2: record 2: decode"},
+		"a record of another":      {`UPDATE records SET data = (SELECT data FROM records WHERE replay = 1 AND seq = 2) WHERE replay = 2 AND seq = 2`, "replay r2: record 2: its row names another place"},
+		"a record that cannot follow": {`UPDATE records SET data = (SELECT data FROM records WHERE replay = 2 AND seq = 3) WHERE replay = 2 AND seq = 2;
+			UPDATE records SET seq = seq + 10 WHERE replay = 2`, "replay r2: record 11 follows 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, j := filled(t)
@@ -174,7 +174,7 @@ func TestDumpShowsEventsAndNoTypedText(t *testing.T) {
 func TestDumpGoesOnBehindARecordThatItCannotRead(t *testing.T) {
 	dir, j := filled(t)
 	if err := j.write(func(w *writer) error {
-		return w.conn.Exec(`UPDATE records SET data = x'ff' WHERE replay_id = 'r2' AND seq = 2`)
+		return w.conn.Exec(`UPDATE records SET data = x'ff' WHERE replay = 2 AND seq = 2`)
 	}); err != nil {
 		t.Fatal(err)
 	}

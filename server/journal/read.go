@@ -144,7 +144,7 @@ func records(ctx context.Context, tx *sql.Tx, replayID string, fn func(replay.Re
 			return err
 		}
 		return fn(rec)
-	}, `SELECT data FROM records WHERE replay_id = ? ORDER BY seq`, replayID)
+	}, `SELECT data FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?) ORDER BY seq`, replayID)
 }
 
 // each calls fn for each row of a query.

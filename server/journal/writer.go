@@ -15,10 +15,10 @@ import (
 const (
 	sqlInsertHead = `INSERT INTO heads (replay_id, machine_id, workflow, request_id, request_hash, labels, unattended, actions,
 	created_at, state, pausing, pause_reason, settled, end_reason, updated_at, ended_at, revision)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (replay_id) DO NOTHING`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (replay_id) DO NOTHING RETURNING ord`
 	sqlUpdateHead = `UPDATE heads SET state = ?, pausing = ?, pause_reason = ?, settled = ?, end_reason = ?, updated_at = ?, ended_at = ?, revision = ?
-	WHERE replay_id = ? AND revision = ?`
-	sqlInsertRecord = `INSERT INTO records (replay_id, seq, at, machine_id, data) VALUES (?, ?, ?, ?, ?)`
+	WHERE replay_id = ? AND revision = ? RETURNING ord`
+	sqlInsertRecord = `INSERT INTO records (replay, seq, at, data) VALUES (?, ?, ?, ?)`
 )
 
 // writer is the one connection that writes. It is used by one goroutine at a
@@ -120,20 +120,12 @@ func ownFault(err error) bool {
 }
 
 func (w *writer) put(r row) error {
-	put := w.change
-	if r.record.Seq == 1 {
-		put = w.create
-	}
-	if err := put(r.head, r.labels); err != nil {
-		return fmt.Errorf("record %d of replay %s: %w", r.record.Seq, r.record.ReplayID, err)
-	}
-	s := w.insertRecord
-	err := bind(s, r.record.ReplayID, r.record.Seq, nanos(r.record.At), r.head.MachineID, r.data)
+	ord, err := w.putHead(r)
 	if err == nil {
-		err = s.Exec()
+		err = bind(w.insertRecord, ord, r.record.Seq, nanos(r.record.At), r.data)
 	}
-	if errors.Is(err, sqlite3.CONSTRAINT_PRIMARYKEY) {
-		err = replay.ErrStale
+	if err == nil {
+		err = w.insertRecord.Exec()
 	}
 	if err != nil {
 		return fmt.Errorf("record %d of replay %s: %w", r.record.Seq, r.record.ReplayID, err)
@@ -141,37 +133,31 @@ func (w *writer) put(r row) error {
 	return nil
 }
 
-func (w *writer) create(h replay.Head, labels string) error {
-	s := w.insertHead
-	err := bind(s, h.ReplayID, h.MachineID, h.Workflow, h.RequestID, h.RequestHash, labels, h.Unattended, h.Actions, nanos(h.CreatedAt),
-		int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision)
-	if err == nil {
-		err = s.Exec()
+// putHead writes the head and returns its number.
+func (w *writer) putHead(r row) (ord int64, err error) {
+	h, s := r.head, w.updateHead
+	if r.record.Seq == 1 {
+		s = w.insertHead
+		err = bind(s, h.ReplayID, h.MachineID, h.Workflow, h.RequestID, h.RequestHash, r.labels, h.Unattended, h.Actions, nanos(h.CreatedAt),
+			int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision)
+	} else {
+		err = bind(s, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision, h.ReplayID, h.Revision-1)
 	}
+	if err != nil {
+		return 0, err
+	}
+	written := s.Step()
+	if written {
+		ord = s.ColumnInt64(0)
+	}
+	err = s.Reset() // which also gives the step's error
 	switch {
 	case errors.Is(err, sqlite3.CONSTRAINT_UNIQUE): // the replay's own id is settled by the statement
-		return replay.ErrRequestIDTaken
-	case err != nil:
-		return err
-	case w.conn.Changes() == 0:
-		return replay.ErrStale
+		return 0, replay.ErrRequestIDTaken
+	case err == nil && !written:
+		return 0, replay.ErrStale
 	}
-	return nil
-}
-
-func (w *writer) change(h replay.Head, _ string) error {
-	s := w.updateHead
-	err := bind(s, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision, h.ReplayID, h.Revision-1)
-	if err == nil {
-		err = s.Exec()
-	}
-	switch {
-	case err != nil:
-		return err
-	case w.conn.Changes() == 0:
-		return replay.ErrStale
-	}
-	return nil
+	return ord, err
 }
 
 // endOf is the column ended_at: nil while the replay lives.
@@ -210,7 +196,7 @@ func bind(s *sqlite3.Stmt, args ...any) error {
 
 // delete removes the heads and records of replays.
 func (w *writer) delete(ids []string) error {
-	for _, sql := range []string{`DELETE FROM records WHERE replay_id = ?`, `DELETE FROM heads WHERE replay_id = ?`} {
+	for _, sql := range []string{`DELETE FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?)`, `DELETE FROM heads WHERE replay_id = ?`} {
 		s, _, err := w.conn.Prepare(sql)
 		if err != nil {
 			return err

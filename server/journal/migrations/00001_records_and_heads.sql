@@ -25,15 +25,16 @@ CREATE INDEX heads_machine ON heads (machine_id, ord);
 CREATE INDEX heads_live ON heads (machine_id, ord) WHERE ended_at IS NULL;
 CREATE INDEX heads_ended ON heads (ended_at, ord) WHERE ended_at IS NOT NULL;
 
--- The key keeps the records of one replay together and in order.
+-- The records of all replays lie in the order in which they were appended, so
+-- that a commit of many machines writes few pages; the key names a replay by its
+-- number to stay small for the same reason.
 CREATE TABLE records (
-    replay_id  TEXT    NOT NULL,
-    seq        INTEGER NOT NULL,
-    at         INTEGER NOT NULL,
-    machine_id TEXT    NOT NULL,
-    data       BLOB    NOT NULL, -- a reprise.journal.v1.Record
-    PRIMARY KEY (replay_id, seq)
-) STRICT, WITHOUT ROWID;
+    replay INTEGER NOT NULL, -- heads.ord
+    seq    INTEGER NOT NULL,
+    at     INTEGER NOT NULL,
+    data   BLOB    NOT NULL, -- a reprise.journal.v1.Record
+    PRIMARY KEY (replay, seq)
+) STRICT;
 
 -- +goose Down
 DROP TABLE records;
