@@ -19,7 +19,7 @@ import (
 // show is a run on the virtual desktop, with faults.
 type show struct {
 	*stage
-	desktop *wire.ControlClient
+	desktop wire.ControlClient
 	walk    []virtualdesktop.Step
 
 	mu   sync.Mutex
