@@ -37,31 +37,36 @@ func (m *Machine) follow(r *replay.Replay, ev replay.Event, b before) {
 		m.deliver(r)
 	case replay.Adopted:
 		m.putInFlight(r, true)
-	case replay.Reported:
-		m.giveUps, m.unreceived = nil, ""
+	case replay.Resumed:
+		if m.session == nil { // the grace counts from the person's word
+			m.awayFrom, m.graceRan = m.now, false
+		}
 	case replay.Requeued:
 		if ev.Reason == replay.OrphanTimeout {
 			m.noteOrphan(NoteOrphanResent, r, ev.ActionID)
 		}
 	case replay.GaveUp:
 		m.noteOrphan(NoteOrphanGiveUp, r, ev.ActionID)
+		m.countGiveUp(r)
 	case replay.PausedBy:
 		m.showPause(r)
 		if len(ev.Checks) > 0 {
 			m.effect(Note{Kind: NoteSafetyChecks, Replay: r.ID, Count: len(ev.Checks), Source: sources(ev.Checks)})
 		}
 	case replay.Ended:
-		if ev.State == replay.Cancelled && m.session != nil && m.live[0] == r {
+		if (ev.State == replay.Cancelled || b.inFlight != "") && m.session != nil && m.holds(r) {
 			m.effect(CancelAction{SessionID: m.session.ID, ReplayID: r.ID, ActionID: b.inFlight})
 		}
 	}
-	if b.pauseID != "" && now.pauseID == "" && m.session != nil {
+	if b.pauseID != "" && now.pauseID == "" && m.session != nil && m.holds(r) {
 		m.effect(EndPause{SessionID: m.session.ID, ReplayID: r.ID, PauseID: b.pauseID})
 	}
 }
 
+// showPause shows the pause of the replay that holds the machine; one that waits
+// behind it must not cover the screen.
 func (m *Machine) showPause(r *replay.Replay) {
-	if m.session != nil && r.Pause != nil {
+	if m.session != nil && r.Pause != nil && m.holds(r) {
 		m.effect(ShowPause{SessionID: m.session.ID, ReplayID: r.ID, Pause: *r.Pause})
 	}
 }
