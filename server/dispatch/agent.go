@@ -9,7 +9,7 @@ import (
 // contract's order: what is executing counts as dispatched, then the stored
 // results are taken, then what is left is delivered again.
 func (m *Machine) open(recs *recorder, in Open) {
-	session := in.Session
+	session, wasAway := in.Session, m.session == nil
 	m.session, m.unreceived = &session, ""
 	m.pending.StandStill()
 	welcome := Welcome{SessionID: session.ID}
@@ -32,12 +32,16 @@ func (m *Machine) open(recs *recorder, in Open) {
 	}
 	// The session is sent nothing before its welcome.
 	m.out.Effects = append([]Effect{welcome}, m.out.Effects...)
-	for _, r := range m.live {
-		m.tellPause(r)
+	if len(m.live) > 0 {
+		m.tellPause(m.live[0])
+	}
+	if wasAway {
+		m.showPresence()
 	}
 }
 
-// tellPause tells a new session of a pause that began before it.
+// tellPause tells the session of a pause that began before it, or before its
+// replay held the machine.
 func (m *Machine) tellPause(r *replay.Replay) {
 	if r.Pause == nil {
 		return
@@ -54,6 +58,9 @@ func (m *Machine) executing(recs *recorder, ref Ref) replay.Executing {
 	r := m.find(replayOf(ref.ActionID))
 	if r == nil {
 		return replay.Stop
+	}
+	if a := r.Find(ref.ActionID); a != nil && a.SpoolID != m.session.SpoolID {
+		return replay.Stop // its outcome will count as unknown
 	}
 	verdict, events := r.DecideExecuting(ref.ActionID, ref.AttemptID)
 	recs.add(r, events...)
@@ -77,25 +84,31 @@ func (m *Machine) redeliver(recs *recorder, r *replay.Replay, executing *Ref) {
 	if m.fromRecovery[id] {
 		reason = replay.ServerRestart
 	}
-	recs.add(r, r.DecideReconnect(m.session.BootID, reason, m.cfg.Policy)...)
+	recs.add(r, r.DecideReconnect(m.session.BootID, reason, m.cfg.Policy, m.lastStraw())...)
 }
 
 // report takes a report. Its answer waits for its own record and all before it.
 func (m *Machine) report(recs *recorder, in Report) {
-	verdict := m.take(recs, in.Result)
-	m.effect(Ack{SessionID: in.SessionID, Ref: in.Ref, Verdict: verdict})
+	if verdict := m.take(recs, in.Result); verdict != 0 {
+		m.effect(Ack{SessionID: in.SessionID, Ref: in.Ref, Verdict: verdict})
+	}
 	if in.Report.Code == replay.CodeDesktopUnavailable && m.session != nil && m.session.ID == in.SessionID {
 		m.session.Usable = false // until the agent says otherwise
 	}
 }
 
+// take takes a report; zero: it could not be recorded, so it is not answered.
+// Whatever it says, the agent that sends it is neither dead nor deaf.
 func (m *Machine) take(recs *recorder, res Result) replay.Verdict {
+	m.giveUps, m.unreceived = nil, ""
 	id := replayOf(res.ActionID)
 	r := m.find(id)
 	switch {
 	case r != nil:
 		verdict, events := r.DecideReport(res.ActionID, res.AttemptID, res.Report, m.cfg.Policy)
-		recs.add(r, events...)
+		if !recs.add(r, events...) {
+			return 0
+		}
 		return verdict
 	case m.ended[id]:
 		return replay.NoActiveReplay
@@ -103,20 +116,12 @@ func (m *Machine) take(recs *recorder, res Result) replay.Verdict {
 	return replay.UnknownAction
 }
 
-func (m *Machine) command(recs *recorder, in Command) {
-	r := m.find(in.ReplayID)
-	if in.ReplayID == "" && len(m.live) > 0 {
-		r = m.live[0]
+// replayOf returns the id of the replay that made an action's id.
+func replayOf(actionID string) string {
+	for i := len(actionID) - 1; i >= 0; i-- {
+		if actionID[i] == '-' {
+			return actionID[:i]
+		}
 	}
-	if r == nil {
-		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: replay.ErrNotFound})
-		return
-	}
-	events, err := in.Decide(r)
-	if err != nil {
-		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: err})
-		return
-	}
-	recs.add(r, events...)
-	m.answer(in.Reply, r)
+	return ""
 }

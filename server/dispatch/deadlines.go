@@ -34,7 +34,7 @@ func (m *Machine) tick(recs *recorder) (orphans, gaveUp, skipped int) {
 // notReceived acts on an action whose receipt was missed. The second time in a
 // row the stream is closed: an agent that answers pings and takes no work is deaf.
 func (m *Machine) notReceived(recs *recorder, r *replay.Replay, actionID string) {
-	events := r.DecideNotReceived(actionID, m.cfg.Policy)
+	events := r.DecideNotReceived(actionID, m.cfg.Policy, m.lastStraw())
 	if len(events) == 0 {
 		m.pending.WaiveReceipt(actionID)
 		return
@@ -49,24 +49,42 @@ func (m *Machine) notReceived(recs *recorder, r *replay.Replay, actionID string)
 	m.unreceived = actionID
 }
 
-func (m *Machine) orphan(recs *recorder, r *replay.Replay, actionID string) (gaveUp bool) {
-	gaveUp = r.WouldGiveUp(actionID, m.cfg.Policy)
-	dead := false
-	if gaveUp {
-		m.giveUps = slices.DeleteFunc(m.giveUps, func(at time.Time) bool { return m.now.Sub(at) > m.cfg.DeadClientWindow })
-		m.giveUps = append(m.giveUps, m.now)
-		dead = m.cfg.DeadClientGiveUps > 0 && len(m.giveUps) >= m.cfg.DeadClientGiveUps
-	}
-	recs.add(r, r.DecideOrphan(actionID, m.cfg.Policy, dead)...)
-	if dead {
-		note := Note{Kind: NoteDeadClient, Replay: r.ID, Count: len(m.giveUps), Age: m.cfg.DeadClientWindow}
-		if m.session != nil {
-			note.Session = m.session.ID
+// orphan acts on an action whose deadline passed; it says whether that was a
+// give-up.
+func (m *Machine) orphan(recs *recorder, r *replay.Replay, actionID string) bool {
+	events := r.DecideOrphan(actionID, m.cfg.Policy, m.lastStraw())
+	recs.add(r, events...)
+	return slices.ContainsFunc(events, func(ev replay.Event) bool { _, is := ev.(replay.GaveUp); return is })
+}
+
+// lastStraw says whether one more give-up means that the agent is dead.
+func (m *Machine) lastStraw() bool {
+	return m.cfg.DeadClientGiveUps > 0 && len(m.recentGiveUps())+1 >= m.cfg.DeadClientGiveUps
+}
+
+func (m *Machine) recentGiveUps() []time.Time {
+	var recent []time.Time
+	for _, at := range m.giveUps {
+		if m.now.Sub(at) <= m.cfg.DeadClientWindow {
+			recent = append(recent, at)
 		}
-		m.effect(note)
-		m.giveUps = nil
 	}
-	return gaveUp
+	return recent
+}
+
+// countGiveUp counts a give-up of the machine, on whichever of its streams.
+func (m *Machine) countGiveUp(r *replay.Replay) {
+	dead := m.lastStraw()
+	m.giveUps = append(m.recentGiveUps(), m.now)
+	if !dead {
+		return
+	}
+	note := Note{Kind: NoteDeadClient, Replay: r.ID, Count: len(m.giveUps), Age: m.cfg.DeadClientWindow}
+	if m.session != nil {
+		note.Session = m.session.ID
+	}
+	m.effect(note)
+	m.giveUps = nil
 }
 
 // agentAway pauses the replay of an agent that has been away longer than the grace.

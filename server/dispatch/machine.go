@@ -8,7 +8,6 @@
 package dispatch
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -33,16 +32,23 @@ type Machine struct {
 	live     []*replay.Replay // in the order of their creation; the first one holds the machine
 	ended    map[string]bool  // ids of ended replays that are still remembered
 	pending  *pending.Map
-	session  *Session // nil: the agent is away
-	awayFrom time.Time
-	graceRan bool // the grace is over and was acted on
 	draining bool
 	// fromRecovery are actions that were in flight when the server started.
 	fromRecovery map[string]bool
-	giveUps      []time.Time // with no report since
-	unreceived   string      // the action whose receipt was missed last
-	out          *Outcome
-	now          time.Time
+	volatile
+	before volatile // what Reset goes back to
+	out    *Outcome
+	now    time.Time
+}
+
+// volatile is what a machine knows beside its replays. A step changes it before
+// its entries are durable, so Reset puts it back.
+type volatile struct {
+	session    *Session // nil: the agent is away
+	awayFrom   time.Time
+	graceRan   bool        // the grace is over and was acted on
+	giveUps    []time.Time // with no report since; replaced, never changed in place
+	unreceived string      // the action whose receipt was missed last
 }
 
 // Session is the stream that holds the machine.
@@ -54,7 +60,7 @@ type Session struct {
 // NewMachine makes a machine of its live replays and the ids of its ended ones,
 // as the journal has them.
 func NewMachine(id string, cfg Config, now time.Time, live []*replay.Replay, ended []string) *Machine {
-	m := &Machine{id: id, cfg: cfg, ended: map[string]bool{}, awayFrom: now}
+	m := &Machine{id: id, cfg: cfg, ended: map[string]bool{}, before: volatile{awayFrom: now}}
 	for _, e := range ended {
 		m.ended[e] = true
 	}
@@ -68,12 +74,14 @@ func NewMachine(id string, cfg Config, now time.Time, live []*replay.Replay, end
 }
 
 // Reset takes the replays as the journal has them, after a write that failed:
-// what was decided since is forgotten, what is in flight waits anew.
+// what the last step decided is forgotten, what it was told of the agent and its
+// desktop is not; what is in flight waits anew.
 func (m *Machine) Reset(live []*replay.Replay) {
-	m.live = live
+	m.live, m.volatile = live, m.before
 	m.pending = pending.New(m.cfg.Timeouts)
 	m.fromRecovery = map[string]bool{}
 	for _, r := range live {
+		delete(m.ended, r.ID)
 		if r.InFlight >= 0 {
 			m.putInFlight(r, true)
 		}
@@ -90,16 +98,15 @@ type Outcome struct {
 // Step decides. What it changes in the machine counts only once the entries are
 // durable; if they do not become so, the caller calls Reset.
 func (m *Machine) Step(now time.Time, in Input) Outcome {
-	m.now, m.out = now, &Outcome{}
+	m.now, m.out, m.before = now, &Outcome{}, m.volatile
 	defer func() { m.out = nil }()
 	recs := newRecorder(m)
 	switch in := in.(type) {
 	case Open:
+		// If this cannot be written the new stream is closed, and the one before
+		// it has made way already.
+		m.before.session, m.before.awayFrom, m.before.graceRan = nil, now, false
 		m.open(recs, in)
-	case Closed:
-		m.closed(in)
-	case Desktop:
-		m.desktop(in)
 	case Progress:
 		m.progress(in)
 	case Report:
@@ -112,6 +119,22 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 		m.tick(recs)
 	case Sweep:
 		m.sweep(recs, in)
+	default:
+		m.hear(in)
+		m.before = m.volatile
+	}
+	m.advance(recs)
+	recs.finish()
+	return *m.out
+}
+
+// hear takes what is so whether or not anything can be written.
+func (m *Machine) hear(in Input) {
+	switch in := in.(type) {
+	case Closed:
+		m.closed(in)
+	case Desktop:
+		m.desktop(in)
 	case Drain:
 		m.draining = true
 	case Forget:
@@ -119,9 +142,14 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 			delete(m.ended, id)
 		}
 	}
-	m.advance(recs)
-	recs.finish()
-	return *m.out
+}
+
+// Hear is Step for a machine whose journal cannot be read: of what it is told it
+// keeps only what needs no writing. Of all other inputs nothing is kept.
+func (m *Machine) Hear(now time.Time, in Input) {
+	m.now, m.out = now, &Outcome{}
+	m.hear(in)
+	m.out, m.before = nil, m.volatile
 }
 
 // Next is when the machine wants a Tick; false: never.
@@ -134,6 +162,9 @@ func (m *Machine) Next() (time.Time, bool) {
 	}
 	return at, ok
 }
+
+// holds says whether a replay holds the machine.
+func (m *Machine) holds(r *replay.Replay) bool { return len(m.live) > 0 && m.live[0] == r }
 
 func (m *Machine) effect(e Effect) { m.out.Effects = append(m.out.Effects, e) }
 
@@ -148,13 +179,12 @@ func (m *Machine) find(replayID string) *replay.Replay {
 
 // advance moves the replay that holds the machine as far as it goes.
 func (m *Machine) advance(recs *recorder) {
-	for len(m.live) > 0 {
-		r := m.live[0]
-		if r.State.Ended() {
-			m.live = m.live[1:]
-			m.ended[r.ID] = true
-			continue
+	for {
+		m.dropEnded(recs)
+		if len(m.live) == 0 {
+			return
 		}
+		r := m.live[0]
 		var session *replay.Session
 		if m.session != nil && m.session.Usable && !m.draining {
 			session = &m.session.Session
@@ -163,6 +193,24 @@ func (m *Machine) advance(recs *recorder) {
 		if len(events) == 0 || !recs.add(r, events...) {
 			return
 		}
+	}
+}
+
+// dropEnded takes the replays that this step ended out of the live ones, also
+// those that still waited for the machine.
+func (m *Machine) dropEnded(recs *recorder) {
+	dropped := false
+	for _, r := range recs.order {
+		if r.State.Ended() && !m.ended[r.ID] {
+			m.ended[r.ID], dropped = true, true
+		}
+	}
+	if !dropped {
+		return
+	}
+	m.live = slices.DeleteFunc(m.live, func(r *replay.Replay) bool { return r.State.Ended() })
+	if len(m.live) > 0 {
+		m.tellPause(m.live[0]) // it may have been paused while it waited
 	}
 }
 
@@ -191,6 +239,14 @@ func (m *Machine) leave() {
 	m.session = nil
 	m.awayFrom, m.graceRan = m.now, false
 	m.pending.StandStill()
+	m.showPresence()
+}
+
+// showPresence tells the watchers that the agent has come or gone.
+func (m *Machine) showPresence() {
+	for _, r := range m.live {
+		m.effect(Changed{View: m.view(r, []string{})})
+	}
 }
 
 func (m *Machine) desktop(in Desktop) {
@@ -213,33 +269,4 @@ func (m *Machine) progress(in Progress) {
 	if r := m.find(e.ReplayID); r != nil {
 		m.effect(Changed{View: m.view(r, []string{in.ActionID})})
 	}
-}
-
-// replayOf returns the id of the replay that made an action's id.
-func replayOf(actionID string) string {
-	for i := len(actionID) - 1; i >= 0; i-- {
-		if actionID[i] == '-' {
-			return actionID[:i]
-		}
-	}
-	return ""
-}
-
-func (m *Machine) submit(recs *recorder, in Submit) {
-	r := &replay.Replay{}
-	m.live = append(m.live, r)
-	if !recs.addTo(r, in.ReplayID, in.Created) {
-		m.live = slices.DeleteFunc(m.live, func(l *replay.Replay) bool { return l == r })
-		m.effect(Answer{Reply: in.Reply, Err: fmt.Errorf("replay %s cannot be created", in.ReplayID)})
-		return
-	}
-	m.answer(in.Reply, r)
-}
-
-func (m *Machine) answer(reply func(Answer), r *replay.Replay) {
-	a := Answer{Reply: reply, Replay: r.ID, Remaining: len(r.Steps) - r.Settled}
-	if m.session != nil {
-		a.SessionID = m.session.ID
-	}
-	m.effect(a)
 }

@@ -83,7 +83,7 @@ func (r *Replay) gate(step int) Event {
 
 // DecideOrphan acts on an action whose deadline passed with no report. It checks
 // again that the action is still in flight: a report may have come meanwhile.
-// deadClient says that the machine's agent has given up too often.
+// deadClient says that one more give-up means that the agent is dead.
 func (r *Replay) DecideOrphan(actionID string, p Policy, deadClient bool) []Event {
 	a := r.Find(actionID)
 	if a == nil || a.State != ActionDispatched {
@@ -98,22 +98,15 @@ func (r *Replay) DecideOrphan(actionID string, p Policy, deadClient bool) []Even
 	return []Event{Requeued{ActionID: a.ID, Reason: OrphanTimeout, Spent: true, Tail: p.RequeueAtTail}}
 }
 
-// WouldGiveUp says whether the next orphan timeout of an action is a give-up.
-func (r *Replay) WouldGiveUp(actionID string, p Policy) bool {
-	a := r.Find(actionID)
-	return a != nil && a.State == ActionDispatched &&
-		(p.SkipKinds[r.Steps[a.Step].Kind] || a.Resent >= p.MaxResends || a.Deliveries >= p.MaxDeliveries)
-}
-
 // DecideNotReceived acts on an action that was sent on a live stream and not
 // acknowledged in time. No resend is spent.
-func (r *Replay) DecideNotReceived(actionID string, p Policy) []Event {
+func (r *Replay) DecideNotReceived(actionID string, p Policy, deadClient bool) []Event {
 	a := r.Find(actionID)
 	switch {
 	case a == nil || a.State != ActionDispatched || p.SkipKinds[r.Steps[a.Step].Kind]:
 		return nil
 	case a.Deliveries >= p.MaxDeliveries:
-		return r.giveUp(a, "delivery_failed", false)
+		return r.giveUp(a, "delivery_failed", deadClient)
 	}
 	return []Event{Requeued{ActionID: a.ID, Reason: NotReceived}}
 }

@@ -82,7 +82,7 @@ func (r *Replay) DecideOtherMemory(spoolID string) []Event {
 // a stream without executing it: it is delivered again, and the agent answers
 // from memory if it knows it. An agent whose process went away with the action
 // in flight spends a resend: the action may be what kills it.
-func (r *Replay) DecideReconnect(bootID string, reason Reason, p Policy) []Event {
+func (r *Replay) DecideReconnect(bootID string, reason Reason, p Policy, deadClient bool) []Event {
 	if r.InFlight < 0 {
 		return nil
 	}
@@ -91,11 +91,11 @@ func (r *Replay) DecideReconnect(bootID string, reason Reason, p Policy) []Event
 	switch {
 	case p.SkipKinds[r.Steps[a.Step].Kind]:
 		// Never redelivered, and the agent has nothing more to say about it.
-		return r.giveUp(a, "orphan_max_resends", false)
+		return r.giveUp(a, "orphan_max_resends", deadClient)
 	case died && a.Resent >= p.MaxResends:
-		return r.giveUp(a, "orphan_max_resends", false)
+		return r.giveUp(a, "orphan_max_resends", deadClient)
 	case a.Deliveries >= p.MaxDeliveries:
-		return r.giveUp(a, "delivery_failed", false)
+		return r.giveUp(a, "delivery_failed", deadClient)
 	}
 	return []Event{Requeued{ActionID: a.ID, Reason: reason, Spent: died}}
 }

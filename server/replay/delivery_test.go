@@ -32,9 +32,9 @@ func TestEachDeliveryIsAFreshAttempt(t *testing.T) {
 		seen[a.AttemptID] = true
 		switch i % 3 {
 		case 0:
-			w.apply(w.r.DecideNotReceived("r-1", policy)...)
+			w.apply(w.r.DecideNotReceived("r-1", policy, false)...)
 		case 1:
-			w.apply(w.r.DecideReconnect("boot1", Reconnect, policy)...)
+			w.apply(w.r.DecideReconnect("boot1", Reconnect, policy, false)...)
 		case 2:
 			w.take("r-1", failed(CodeDesktopUnavailable, CompletionNotStarted))
 		}
@@ -51,11 +51,8 @@ func TestAnOrphanThatWasReportedMeanwhileIsLeftAlone(t *testing.T) {
 	if events := w.r.DecideOrphan("r-1", policy, false); events != nil {
 		t.Errorf("decided %v", events)
 	}
-	if events := w.r.DecideNotReceived("r-1", policy); events != nil {
+	if events := w.r.DecideNotReceived("r-1", policy, false); events != nil {
 		t.Errorf("decided %v", events)
-	}
-	if w.r.WouldGiveUp("r-1", policy) {
-		t.Error("it would be given up")
 	}
 }
 
@@ -84,9 +81,6 @@ func TestAGiveUpPausesForCriticalKindsAndGoesOnForOthers(t *testing.T) {
 				w.orphan()
 				w.next()
 			}
-			if !w.r.WouldGiveUp("r-1", policy) {
-				t.Error("the next deadline is no give-up")
-			}
 			w.apply(w.r.DecideOrphan("r-1", policy, c.dead)...)
 			w.next()
 			w.wantState("r-1", ActionAbandoned)
@@ -114,11 +108,8 @@ func TestAGiveUpFailsTheReplayWhereTheStepSaysSo(t *testing.T) {
 func TestASkippedKindIsGivenUpAtOnceAndNeverRedelivered(t *testing.T) {
 	w := running(t, click, click)
 	w.policy.SkipKinds = map[string]bool{"click": true}
-	if events := w.r.DecideNotReceived("r-1", w.policy); events != nil {
+	if events := w.r.DecideNotReceived("r-1", w.policy, false); events != nil {
 		t.Errorf("no receipt: %v", events)
-	}
-	if !w.r.WouldGiveUp("r-1", w.policy) {
-		t.Error("its orphan is no give-up")
 	}
 	w.orphan()
 	w.wantState("r-1", ActionAbandoned)
@@ -130,7 +121,7 @@ func TestASkippedKindIsGivenUpAtOnceAndNeverRedelivered(t *testing.T) {
 func TestASkippedKindIsNotRedeliveredByAReconnect(t *testing.T) {
 	w := running(t, click)
 	w.policy.SkipKinds = map[string]bool{"click": true}
-	w.apply(w.r.DecideReconnect("boot1", Reconnect, w.policy)...)
+	w.apply(w.r.DecideReconnect("boot1", Reconnect, w.policy, false)...)
 	w.wantState("r-1", ActionAbandoned)
 	w.wantPaused("orphan_max_resends", "r-1")
 }
@@ -138,7 +129,7 @@ func TestASkippedKindIsNotRedeliveredByAReconnect(t *testing.T) {
 func TestNoReceiptSpendsNoResend(t *testing.T) {
 	w := running(t, click)
 	for range 10 {
-		w.apply(w.r.DecideNotReceived("r-1", policy)...)
+		w.apply(w.r.DecideNotReceived("r-1", policy, false)...)
 		w.next()
 	}
 	a := w.r.Find("r-1")
@@ -152,8 +143,8 @@ func TestUsedUpDeliveriesPauseTheReplay(t *testing.T) {
 	small := Policy{MaxResends: 5, MaxDeliveries: 2}
 	for name, again := range map[string]func(r *Replay) []Event{
 		"orphans":      func(r *Replay) []Event { return r.DecideOrphan("r-1", small, false) },
-		"not received": func(r *Replay) []Event { return r.DecideNotReceived("r-1", small) },
-		"reconnects":   func(r *Replay) []Event { return r.DecideReconnect("boot1", Reconnect, small) },
+		"not received": func(r *Replay) []Event { return r.DecideNotReceived("r-1", small, false) },
+		"reconnects":   func(r *Replay) []Event { return r.DecideReconnect("boot1", Reconnect, small, false) },
 	} {
 		for kind, step := range map[string]Step{"click": click, "wait": wait} {
 			t.Run(kind+" by "+name, func(t *testing.T) {
@@ -172,7 +163,7 @@ func TestUsedUpDeliveriesPauseTheReplay(t *testing.T) {
 
 func TestUsedUpDeliveriesGoOnWhereTheStepSaysSo(t *testing.T) {
 	w := running(t, with(wait, func(s *Step) { s.OnGiveUp = GiveUpContinue }), click)
-	w.apply(w.r.DecideNotReceived("r-1", Policy{MaxDeliveries: 1})...)
+	w.apply(w.r.DecideNotReceived("r-1", Policy{MaxDeliveries: 1}, false)...)
 	w.next()
 	w.wantInFlight("r-2")
 }
@@ -180,14 +171,14 @@ func TestUsedUpDeliveriesGoOnWhereTheStepSaysSo(t *testing.T) {
 func TestAnAgentThatDiesWithTheActionSpendsAResend(t *testing.T) {
 	w := running(t, click)
 	for i, boot := range []string{"boot2", "boot3"} {
-		w.apply(w.r.DecideReconnect(boot, Reconnect, policy)...)
+		w.apply(w.r.DecideReconnect(boot, Reconnect, policy, false)...)
 		w.wantState("r-1", ActionQueued)
 		w.apply(w.r.DecideNext(&Session{ID: "s", SpoolID: "spool1", BootID: boot})...)
 		if got := w.r.Find("r-1").Resent; got != i+1 {
 			t.Errorf("resent %d, want %d", got, i+1)
 		}
 	}
-	w.apply(w.r.DecideReconnect("boot4", Reconnect, policy)...)
+	w.apply(w.r.DecideReconnect("boot4", Reconnect, policy, false)...)
 	w.wantState("r-1", ActionAbandoned)
 	w.wantPaused("orphan_max_resends", "r-1")
 }
@@ -195,7 +186,7 @@ func TestAnAgentThatDiesWithTheActionSpendsAResend(t *testing.T) {
 func TestACutLinkSpendsNothing(t *testing.T) {
 	w := running(t, click)
 	for _, reason := range []Reason{Reconnect, ServerRestart} {
-		w.apply(w.r.DecideReconnect("boot1", reason, policy)...)
+		w.apply(w.r.DecideReconnect("boot1", reason, policy, false)...)
 		w.next()
 		if a := w.r.Find("r-1"); a.Resent != 0 || a.Reason != reason {
 			t.Errorf("resent %d, reason %v; want 0, %v", a.Resent, a.Reason, reason)

@@ -104,7 +104,7 @@ var deliveries = []input{
 	{"machine free", func(w *world) string { return w.settle(w.r.DecideNext(there)) }},
 	{"deadline, resends left", func(w *world) string { return w.settle(w.r.DecideOrphan("r-1", w.policy, false)) }},
 	{"deadline, none left", func(w *world) string { return w.settle(w.r.DecideOrphan("r-1", Policy{}, false)) }},
-	{"no receipt", func(w *world) string { return w.settle(w.r.DecideNotReceived("r-1", w.policy)) }},
+	{"no receipt", func(w *world) string { return w.settle(w.r.DecideNotReceived("r-1", w.policy, false)) }},
 }
 
 var openings = []input{
@@ -113,8 +113,8 @@ var openings = []input{
 		w.apply(events...)
 		return map[Executing]string{GoOn: "go on", Stop: "stop"}[verdict]
 	}},
-	{"same process", func(w *world) string { return w.settle(w.r.DecideReconnect("boot1", Reconnect, w.policy)) }},
-	{"new process", func(w *world) string { return w.settle(w.r.DecideReconnect("boot2", Reconnect, w.policy)) }},
+	{"same process", func(w *world) string { return w.settle(w.r.DecideReconnect("boot1", Reconnect, w.policy, false)) }},
+	{"new process", func(w *world) string { return w.settle(w.r.DecideReconnect("boot2", Reconnect, w.policy, false)) }},
 	{"another memory", func(w *world) string { return w.settle(w.r.DecideOtherMemory("spool2")) }},
 	{"away past the grace", func(w *world) string { return w.settle(w.r.DecideAgentAway()) }},
 }
