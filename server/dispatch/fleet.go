@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -29,10 +33,11 @@ type Fleet struct {
 	scanEvery time.Duration
 	swept     func(found Swept, machines int, took time.Duration)
 
-	mu    sync.Mutex
-	ctx   context.Context // of Run; nil before
-	loops map[string]*Loop
-	wg    sync.WaitGroup
+	mu       sync.Mutex
+	ctx      context.Context // of Run; nil before
+	draining bool
+	loops    map[string]*Loop
+	wg       sync.WaitGroup
 }
 
 // FleetConfig sets up a fleet. All fields but Log are required.
@@ -124,7 +129,9 @@ func (f *Fleet) Loop(machineID string) *Loop {
 	defer f.mu.Unlock()
 	l := f.loops[machineID]
 	if l == nil {
-		l = newLoop(NewMachine(machineID, f.cfg, time.Now(), nil, nil), f.store, f.observer, f.log)
+		m := NewMachine(machineID, f.cfg, time.Now(), nil, nil)
+		m.draining = f.draining
+		l = newLoop(m, f.store, f.observer, f.log)
 		f.loops[machineID] = l
 		if f.ctx != nil {
 			f.start(l)
@@ -144,18 +151,37 @@ func (f *Fleet) Machines() []string {
 	return ids
 }
 
-// Drain stops dispatching on every machine. It returns once nothing is in flight
-// any more or ctx ends.
+// Drain stops dispatching on every machine, also on those that are not known yet.
+// It returns once nothing is in flight any more on machines whose agent is there,
+// or ctx ends. A machine that is busy holds up no other one.
 func (f *Fleet) Drain(ctx context.Context) error {
-	for _, id := range f.Machines() {
-		if err := f.Loop(id).Post(ctx, Drain{}); err != nil {
-			return err
-		}
+	f.mu.Lock()
+	f.draining = true
+	loops := slices.Collect(maps.Values(f.loops))
+	f.mu.Unlock()
+	var g errgroup.Group
+	for _, l := range loops {
+		g.Go(func() error { return l.drain(ctx) })
 	}
-	poll := time.NewTicker(20 * time.Millisecond)
+	return g.Wait()
+}
+
+// drainPoll is how often a draining machine is looked at.
+const drainPoll = 20 * time.Millisecond
+
+func (l *Loop) drain(ctx context.Context) error {
+	if err := l.Post(ctx, Drain{}); err != nil {
+		return err
+	}
+	poll := time.NewTicker(drainPoll)
 	defer poll.Stop()
 	for {
-		inFlight, err := f.inFlight(ctx)
+		inFlight, err := ask(ctx, l, func(m *Machine) int {
+			if m.session == nil {
+				return 0
+			}
+			return m.pending.Len()
+		})
 		if err != nil || inFlight == 0 {
 			return err
 		}
@@ -165,20 +191,6 @@ func (f *Fleet) Drain(ctx context.Context) error {
 		case <-poll.C:
 		}
 	}
-}
-
-// inFlight counts the actions in flight on machines whose agent is there.
-func (f *Fleet) inFlight(ctx context.Context) (n int, err error) {
-	for _, id := range f.Machines() {
-		if err := f.Loop(id).Do(ctx, func(m *Machine) {
-			if m.session != nil {
-				n += m.pending.Len()
-			}
-		}); err != nil {
-			return 0, err
-		}
-	}
-	return n, nil
 }
 
 // sweep asks every machine to look once more. A machine that is busy holds up no

@@ -65,12 +65,6 @@ type Loop struct {
 	broken   bool      // the state must be read again before anything is decided
 }
 
-type envelope struct {
-	in    Input
-	conn  Conn           // of an Open
-	query func(*Machine) // instead of in
-}
-
 func newLoop(m *Machine, j Journal, o Observer, log *slog.Logger) *Loop {
 	return &Loop{
 		machine: m, journal: j, observer: o, log: log.With(logkeys.Machine, m.id),
@@ -78,56 +72,11 @@ func newLoop(m *Machine, j Journal, o Observer, log *slog.Logger) *Loop {
 	}
 }
 
-// Post hands an input to the loop and returns once it is in the inbox.
-func (l *Loop) Post(ctx context.Context, in Input) error { return l.post(ctx, envelope{in: in}) }
-
-// Open hands an opened session to the loop.
-func (l *Loop) Open(ctx context.Context, in Open, conn Conn) error {
-	return l.post(ctx, envelope{in: in, conn: conn})
-}
-
-// TryPost hands an input to the loop unless its inbox is full: for progress,
-// which may be dropped.
-func (l *Loop) TryPost(in Input) bool {
-	select {
-	case l.inbox <- envelope{in: in}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (l *Loop) post(ctx context.Context, e envelope) error {
-	select {
-	case l.inbox <- e:
-		return nil
-	case <-l.done:
-		return ErrStopped
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// Do runs f in the loop, on the machine as it is, and waits for it.
-func (l *Loop) Do(ctx context.Context, f func(*Machine)) error {
-	done := make(chan struct{})
-	if err := l.post(ctx, envelope{query: func(m *Machine) { f(m); close(done) }}); err != nil {
-		return err
-	}
-	select {
-	case <-done:
-		return nil
-	case <-l.done:
-		return ErrStopped
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // run serves until ctx ends, and returns its cause.
 func (l *Loop) run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	defer l.refuseRest()
 	defer close(l.done)
 	defer l.watchers.closeAll(ErrStopped)
 	for {
@@ -136,28 +85,19 @@ func (l *Loop) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case e := <-l.inbox:
-			l.handle(ctx, e)
+			l.receive(ctx, e)
 		case <-timer.C:
-			l.drainInbox(ctx)
-			l.handle(ctx, envelope{in: Tick{}})
+			l.receive(ctx, envelope{in: Tick{}})
 		}
-	}
-}
-
-// drainInbox handles what has come in before a deadline is acted on: a report
-// that waits in the inbox is not late.
-func (l *Loop) drainInbox(ctx context.Context) {
-	for range len(l.inbox) {
-		l.handle(ctx, <-l.inbox)
 	}
 }
 
 func (l *Loop) untilNext() time.Duration {
 	at, ok := l.machine.Next()
-	if !l.retryAt.IsZero() && (!ok || l.retryAt.Before(at)) || l.broken {
-		at, ok = l.retryAt, true
-	}
-	if !ok {
+	switch {
+	case !l.retryAt.IsZero(): // a deadline that cannot be acted on must not spin
+		return max(0, time.Until(l.retryAt))
+	case !ok:
 		return time.Hour
 	}
 	return max(0, time.Until(at))
@@ -174,14 +114,12 @@ func (l *Loop) handle(ctx context.Context, e envelope) {
 		l.retryAt = time.Time{}
 	}
 	if l.broken && !l.refold(ctx) {
-		l.fail(Outcome{Effects: refusal(e.in)}, ErrUnavailable)
-		if closed, ok := e.in.(Closed); ok {
-			l.machine.closed(closed)
-		}
+		l.refuse(e, ErrUnavailable)
+		l.machine.Hear(time.Now(), e.in)
 		return
 	}
 	if e.query != nil {
-		e.query(l.machine)
+		e.query(l.machine, nil)
 		return
 	}
 	out := l.machine.Step(time.Now(), e.in)
@@ -259,21 +197,6 @@ func (l *Loop) fail(out Outcome, err error) {
 	}
 }
 
-// refusal returns what an input would have been answered with.
-func refusal(in Input) []Effect {
-	switch in := in.(type) {
-	case Submit:
-		return []Effect{Answer{Reply: in.Reply, Replay: in.ReplayID}}
-	case Command:
-		return []Effect{Answer{Reply: in.Reply, Replay: in.ReplayID}}
-	case Open:
-		return []Effect{Welcome{SessionID: in.Session.ID}}
-	case Sweep:
-		return []Effect{Swept{Done: in.Done}}
-	}
-	return nil
-}
-
 func (l *Loop) perform(effect Effect) {
 	switch effect := effect.(type) {
 	case Answer:
@@ -285,7 +208,8 @@ func (l *Loop) perform(effect Effect) {
 	case Swept:
 		effect.Done(effect)
 	case Fault:
-		l.log.Error("an event did not fit the replay's state", logkeys.Error, effect.Err)
+		l.log.Error("an event did not fit the replay's state; the machine is read again", logkeys.Error, effect.Err)
+		l.broken = true
 	case CloseSession:
 		if c := l.conns[effect.SessionID]; c != nil {
 			c.Close(ErrDeaf)

@@ -3,6 +3,8 @@ package dispatch
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync/atomic"
 )
 
 // ErrSlowWatcher ends a watch that does not keep up.
@@ -17,7 +19,8 @@ type Watch struct {
 	Changes <-chan View
 	changes chan View
 	replay  string
-	err     error // written before changes is closed
+	gone    atomic.Bool // nobody reads it any more
+	err     error       // written before changes is closed
 }
 
 // Err says why Changes was closed; nil: the replay ended. Call it after that.
@@ -33,6 +36,9 @@ func (ws watchers) publish(v View) {
 	}
 	kept := list[:0]
 	for _, w := range list {
+		if w.gone.Load() {
+			continue
+		}
 		select {
 		case w.changes <- v:
 			kept = append(kept, w)
@@ -41,8 +47,12 @@ func (ws watchers) publish(v View) {
 			close(w.changes)
 		}
 	}
+	clear(list[len(kept):])
 	ws[v.Head.ReplayID] = kept
-	if v.Head.State.Ended() {
+	switch {
+	case len(kept) == 0:
+		delete(ws, v.Head.ReplayID)
+	case v.Head.State.Ended():
 		ws.close(v.Head.ReplayID, nil)
 	}
 }
@@ -61,46 +71,47 @@ func (ws watchers) closeAll(err error) {
 	}
 }
 
-func (ws watchers) remove(w *Watch) {
-	list := ws[w.replay]
-	for i, other := range list {
-		if other == w {
-			ws[w.replay] = append(list[:i], list[i+1:]...)
-			break
-		}
-	}
-	if len(ws[w.replay]) == 0 {
-		delete(ws, w.replay)
-	}
+// add adds a watch and forgets those of its replay that are over.
+func (ws watchers) add(w *Watch) {
+	list := slices.DeleteFunc(ws[w.replay], func(other *Watch) bool { return other.gone.Load() })
+	ws[w.replay] = append(list, w)
 }
 
 // Watch returns a live replay as it is, all actions included, and its changes
 // from then on; nothing is missed between the two. found is false when the
-// machine has no such live replay. end must be called when the caller is done.
+// machine has no such live replay. end must be called when the caller is done; it
+// does not block, and may be called twice.
 func (l *Loop) Watch(ctx context.Context, replayID string) (first View, w *Watch, end func(), found bool, err error) {
-	err = l.Do(ctx, func(m *Machine) {
+	changes := make(chan View, watchBuffer)
+	w = &Watch{Changes: changes, changes: changes, replay: replayID}
+	begun, err := ask(ctx, l, func(m *Machine) *View {
 		r := m.find(replayID)
 		if r == nil {
-			return
+			return nil
 		}
-		changes := make(chan View, watchBuffer)
-		first, found = m.view(r, nil), true
-		w = &Watch{Changes: changes, changes: changes, replay: replayID}
-		l.watchers[replayID] = append(l.watchers[replayID], w)
+		v := m.view(r, nil)
+		l.watchers.add(w)
+		return &v
 	})
-	end = func() {}
-	if w != nil {
-		end = func() { _ = l.post(ctx, envelope{query: func(*Machine) { l.watchers.remove(w) }}) }
+	if err != nil || begun == nil {
+		w.gone.Store(true) // it may be added yet
+		return View{}, nil, func() {}, false, err
 	}
-	return first, w, end, found, err
+	return *begun, w, func() { w.gone.Store(true) }, true, nil
 }
 
 // View returns a live replay as it is, all actions included.
 func (l *Loop) View(ctx context.Context, replayID string) (v View, found bool, err error) {
-	err = l.Do(ctx, func(m *Machine) {
-		if r := m.find(replayID); r != nil {
-			v, found = m.view(r, nil), true
+	seen, err := ask(ctx, l, func(m *Machine) *View {
+		r := m.find(replayID)
+		if r == nil {
+			return nil
 		}
+		v := m.view(r, nil)
+		return &v
 	})
-	return v, found, err
+	if err != nil || seen == nil {
+		return View{}, false, err
+	}
+	return *seen, true, nil
 }
