@@ -35,7 +35,7 @@ func load(t testing.TB, name string) *image.RGBA {
 func desk(t testing.TB) *image.RGBA {
 	t.Helper()
 	whole := load(t, "desktop.png")
-	part := image.NewRGBA(image.Rect(420, 300, 760, 560))
+	part := image.NewRGBA(image.Rect(460, 380, 690, 540))
 	draw.Draw(part, part.Rect, whole, part.Rect.Min, draw.Src)
 	return part
 }
@@ -93,7 +93,7 @@ func TestFindGivesAnUnchangedPictureTheFullScore(t *testing.T) {
 
 func TestFindRefusesTwoEqualMatches(t *testing.T) {
 	screen, anchor := desk(t), load(t, "anchor.png")
-	second := image.Rect(601, 303, 665, 367)
+	second := image.Rect(611, 463, 675, 527)
 	draw.Draw(screen, second, anchor, image.Point{}, draw.Src)
 	_, err := Find(altered(screen, 1, 0, 4), anchor, Options{MinScore: 0.9})
 	var ambiguous *AmbiguousError
@@ -108,7 +108,7 @@ func TestFindRefusesTwoEqualMatches(t *testing.T) {
 	if err != nil || len(all) != 2 {
 		t.Errorf("FindAll = %v, %v; want both", all, err)
 	}
-	m, err := Find(screen, anchor, Options{MinScore: 0.9, Region: image.Rect(580, 0, 1280, 800)})
+	m, err := Find(screen, anchor, Options{MinScore: 0.9, Region: image.Rect(590, 0, 1280, 800)})
 	if err != nil || m.Bounds != second {
 		t.Errorf("in a region that holds one of them: %v, %v; want %v", m, err, second)
 	}
@@ -116,7 +116,7 @@ func TestFindRefusesTwoEqualMatches(t *testing.T) {
 
 func TestFindChoosesAMatchThatIsClearlyBetter(t *testing.T) {
 	screen, anchor := desk(t), load(t, "anchor.png")
-	worse := image.Rect(600, 310, 664, 374)
+	worse := image.Rect(610, 460, 674, 524)
 	draw.Draw(screen, worse, altered(anchor, 1, 0, 40), image.Point{}, draw.Src)
 	m, err := Find(screen, anchor, Options{MinScore: 0.85})
 	if err != nil || m.Bounds != anchorAt {
@@ -160,8 +160,8 @@ func TestFindRefusesWhatCannotBeSearched(t *testing.T) {
 	}{
 		{"a uniform anchor", image.NewRGBA(image.Rect(0, 0, 20, 20)), good, ErrUniform},
 		{"an empty anchor", image.NewRGBA(image.Rectangle{}), good, ErrInvalid},
-		{"an anchor wider than the screen", altered(image.NewRGBA(image.Rect(0, 0, 341, 3)), 1, 0, 9), good, ErrTooLarge},
-		{"an anchor higher than the region", anchor, Options{MinScore: 0.9, Region: image.Rect(0, 0, 600, 363)}, ErrTooLarge},
+		{"an anchor wider than the screen", altered(image.NewRGBA(image.Rect(0, 0, 231, 3)), 1, 0, 9), good, ErrTooLarge},
+		{"an anchor higher than the region", anchor, Options{MinScore: 0.9, Region: image.Rect(0, 0, 600, 443)}, ErrTooLarge},
 		{"a region off the screen", anchor, Options{MinScore: 0.9, Region: image.Rect(-100, -100, 0, 0)}, ErrTooLarge},
 		{"no least score", anchor, Options{}, ErrInvalid},
 		{"a least score over 1", anchor, Options{MinScore: 1.1}, ErrInvalid},
@@ -190,7 +190,7 @@ func TestFindReadsEveryKindOfPicture(t *testing.T) {
 	screen, anchor := desk(t), load(t, "anchor.png")
 	gray := image.NewGray(screen.Rect)
 	draw.Draw(gray, gray.Rect, screen, screen.Rect.Min, draw.Src)
-	part := screen.SubImage(image.Rect(450, 400, 700, 600))
+	part := screen.SubImage(image.Rect(480, 400, 600, 520))
 	for name, img := range map[string]image.Image{"grey": gray, "a part of a picture": part} {
 		m, err := Find(img, anchor, Options{MinScore: 0.95})
 		if err != nil || m.Bounds != anchorAt {

@@ -10,6 +10,7 @@ import (
 	"github.com/jezek/xgb/xtest"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // keyboard is the display's keyboard and mouse at one moment.
@@ -123,11 +124,11 @@ func (d *Driver) clear(ctx context.Context, l *link) error {
 		return err
 	}
 	left := k.layout.left()
-	if len(k.down)+len(k.buttons)+len(left) == 0 {
+	count := len(k.down) + len(k.buttons) + len(left)
+	if count == 0 {
 		return nil
 	}
-	d.config.Log.WarnContext(ctx, "letting go of what was left down",
-		"keys", len(k.down), "buttons", len(k.buttons), "bound_keys", len(left))
+	d.config.Log.WarnContext(ctx, "letting go of keys and buttons that were left down or bound", logkeys.Count, count)
 	for _, code := range k.down {
 		l.fake(xproto.KeyRelease, byte(code), image.Point{})
 	}

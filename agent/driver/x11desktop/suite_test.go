@@ -115,3 +115,8 @@ func (w *window) Await(t *testing.T, done func(drivertest.Seen) bool) drivertest
 		}
 	}
 }
+
+func (w *window) awaitText(t *testing.T, want string) string {
+	t.Helper()
+	return w.Await(t, func(s drivertest.Seen) bool { return s.Text == want }).Text
+}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // xgb writes to stderr through a global logger, before every connection. It
@@ -158,7 +159,7 @@ func (d *Driver) connect(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("display %s: %w", d.config.Display, err)
 	}
-	d.config.Log.InfoContext(ctx, "connected to the display", "display", d.config.Display)
+	d.config.Log.InfoContext(ctx, "connected to the display", logkeys.Peer, d.config.Display)
 	d.link = l
 	return l, nil
 }

@@ -20,15 +20,20 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // startXvfb starts a display of its own on a number that the server picks, and
 // ends it with the test.
-func startXvfb(t *testing.T, size string, more ...string) string {
+func startXvfb(t *testing.T, size string) string {
+	t.Helper()
+	display, _ := startXvfbProcess(t, size)
+	return display
+}
+
+func startXvfbProcess(t *testing.T, size string) (string, *os.Process) {
 	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = read.Close() }()
-	args := append([]string{"-displayfd", "3", "-screen", "0", size, "-nolisten", "tcp", "-noreset"}, more...)
-	cmd := exec.Command("Xvfb", args...)
+	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", size, "-nolisten", "tcp", "-noreset")
 	cmd.ExtraFiles = []*os.File{write}
 	if err = cmd.Start(); err != nil {
 		t.Fatalf("Xvfb: %v", err)
@@ -42,7 +47,7 @@ func startXvfb(t *testing.T, size string, more ...string) string {
 	if err != nil {
 		t.Fatalf("Xvfb did not start: %v", err)
 	}
-	return fmt.Sprintf(":%s", strings.TrimSpace(number))
+	return fmt.Sprintf(":%s", strings.TrimSpace(number)), cmd.Process
 }
 
 func open(t *testing.T, config Config) *Driver {
