@@ -1,0 +1,242 @@
+// Package execute performs one action on a desktop: it looks whether the
+// desktop can take input, finds the target, sends the gesture and looks what
+// came of it. Every fault is an outcome. It decides what is true of the action,
+// never whether it may be tried again; it knows no stream, no journal and no
+// schema.
+package execute
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"log/slog"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/desktop"
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/internal/faultpoint"
+)
+
+// Anchors holds the pictures that are looked for.
+type Anchors interface {
+	// Anchor returns the picture with that SHA-256.
+	Anchor(ctx context.Context, sha256 string) (image.Image, error)
+}
+
+// Evidence takes screenshots.
+type Evidence interface {
+	// Keep takes a PNG. It never blocks and may lose it.
+	Keep(sha256 string, png []byte)
+}
+
+// Secrets holds texts that are typed by name.
+type Secrets interface {
+	// Secret returns the text of that name.
+	Secret(ctx context.Context, name string) (string, error)
+}
+
+// Config sets up an executor.
+type Config struct {
+	Driver     driver.Driver // required
+	Anchors    Anchors       // nil: no anchor is ever found
+	Evidence   Evidence      // nil: no screenshots are taken
+	Secrets    Secrets       // nil: there are none
+	MinDisplay image.Point   // smallest usable primary monitor; zero: any
+	// Poll is the pause between two looks at the desktop; 0 means 50 ms.
+	Poll time.Duration
+	Log  *slog.Logger // nil discards
+}
+
+// Executor performs actions, one at a time.
+type Executor struct {
+	cfg Config
+}
+
+// New returns an executor.
+func New(cfg Config) *Executor {
+	if cfg.Poll <= 0 {
+		cfg.Poll = 50 * time.Millisecond
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Executor{cfg: cfg}
+}
+
+// Desktop says whether the desktop can take input now. A desktop that can't be
+// asked can't.
+func (e *Executor) Desktop(ctx context.Context) desktop.State {
+	state, err := e.cfg.Driver.State(ctx)
+	if err != nil {
+		return desktop.State{Kind: desktop.Disconnected, Detail: err.Error()}
+	}
+	if !state.Usable() || e.cfg.MinDisplay == (image.Point{}) {
+		return state
+	}
+	monitors, err := e.cfg.Driver.Monitors(ctx)
+	if err != nil {
+		return desktop.State{Kind: desktop.Disconnected, Detail: err.Error()}
+	}
+	size := image.Point{}
+	if len(monitors) > 0 {
+		size = monitors[0].Bounds.Size()
+	}
+	if size.X < e.cfg.MinDisplay.X || size.Y < e.cfg.MinDisplay.Y {
+		return desktop.State{Kind: desktop.DisplayTooSmall, Detail: fmt.Sprintf(
+			"the primary monitor is %d×%d, the smallest usable one %d×%d", size.X, size.Y, e.cfg.MinDisplay.X, e.cfg.MinDisplay.Y)}
+	}
+	return state
+}
+
+// sent is how much of an action's input has left.
+type sent int
+
+const (
+	nothing sent = iota
+	some
+	all
+)
+
+// run is one action being performed.
+type run struct {
+	*Executor
+	job     work.Job
+	outcome work.Outcome
+	sent    sent
+	before  <-chan *work.Picture // the screen before; nil: not taken
+}
+
+// Execute performs the job.
+func (e *Executor) Execute(ctx context.Context, job work.Job) work.Outcome {
+	r := &run{Executor: e, job: job}
+	r.outcome.StartedAt, r.outcome.Effect = time.Now(), work.NotChecked
+	err := r.perform(ctx)
+	if r.before != nil {
+		r.outcome.Before = <-r.before
+	}
+	r.conclude(ctx, err)
+	r.outcome.EndedAt = time.Now()
+	return r.outcome
+}
+
+// perform goes through the action, step by step, up to the first fault.
+func (r *run) perform(ctx context.Context) error {
+	a := &r.job.Action
+	if state := r.Desktop(ctx); !state.Usable() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, state.Detail)
+	}
+	if a.WindowBefore != "" {
+		r.job.Doing("checking the window in front")
+		if err := r.checkTitle(ctx, a.WindowBefore, work.WrongWindow); err != nil {
+			return err
+		}
+	}
+	inputs, err := r.prepare(ctx)
+	if err != nil {
+		return r.orUnavailable(ctx, err)
+	}
+	if len(inputs) > 0 {
+		if err := r.input(ctx, inputs); err != nil {
+			return err
+		}
+	}
+	if a.WindowAfter != "" {
+		r.job.Doing("checking the window in front")
+		return r.checkTitle(ctx, a.WindowAfter, work.VerifyFailed)
+	}
+	return nil
+}
+
+// orUnavailable keeps a desktop that was locked while the agent looked from
+// being taken for one without the target.
+func (r *run) orUnavailable(ctx context.Context, err error) error {
+	if ctx.Err() != nil || !fallsThrough(err) {
+		return err
+	}
+	if state := r.Desktop(ctx); !state.Usable() {
+		return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, state.Detail)
+	}
+	return err
+}
+
+// input sends the gestures and looks what came of them.
+func (r *run) input(ctx context.Context, inputs []driver.Input) error {
+	frame, err := r.lookBefore(ctx)
+	if err != nil {
+		return err
+	}
+	if err := r.job.Begin(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return faultf(work.Internal, "nothing was sent, because that could not be written down: %v", err)
+	}
+	r.job.Doing("sending input")
+	for _, in := range inputs {
+		if err := r.cfg.Driver.Do(ctx, in); err != nil {
+			return r.inputFault(ctx, err)
+		}
+		r.sent = some
+	}
+	r.sent = all
+	faultpoint.Hit(faultpoint.AgentInputDone, r.job.ActionID)
+	return r.lookAfter(ctx, frame)
+}
+
+// conclude turns the fault, if there is one, into the outcome.
+func (r *run) conclude(ctx context.Context, err error) {
+	o := &r.outcome
+	switch {
+	case r.sent == all || err == nil:
+		o.Completion = work.Completed
+	case r.sent == some:
+		o.Completion = work.Unknown
+	default:
+		o.Completion = work.NotStarted
+	}
+	if err == nil {
+		return
+	}
+	o.Code, o.Message = codeOf(ctx, err)
+	if o.Code == work.DesktopUnavailable && r.sent == all {
+		// Everything was sent; only what came of it could not be looked at.
+		o.Code = work.OutcomeUnknown
+	}
+	if target := r.job.Action.Target; target != nil {
+		o.Target, o.Description = target, describe(target)
+	}
+}
+
+// pause waits for the next look; it fails when ctx ends.
+func (r *run) pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// until looks again and again until look says that it is done, or the time is
+// over; it says whether look was.
+func (r *run) until(ctx context.Context, limit time.Duration, look func() (bool, error)) (bool, error) {
+	end := time.Now().Add(limit)
+	for {
+		ok, err := look()
+		if ok || err != nil {
+			return ok, err
+		}
+		if time.Until(end) <= 0 {
+			return false, nil
+		}
+		if err := r.pause(ctx, min(r.cfg.Poll, time.Until(end))); err != nil {
+			return false, err
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/vision"
+	"github.com/reprise-rpa/reprise/agent/work"
+)
+
+// untilStopped is a limit for what only the action's own time-out ends.
+const untilStopped = time.Duration(math.MaxInt64)
+
+// place is where an action goes.
+type place struct {
+	at     image.Point
+	method string  // how it was found
+	score  float64 // how well, 0 to 1
+}
+
+// The methods beside the ways of package work.
+const (
+	methodCorrection  = "correction"   // a person showed it
+	methodPoint       = "point"        // fractions of a monitor
+	methodWindow      = "window"       // the middle of a window
+	methodWindowPoint = "window_point" // fractions of a window
+)
+
+// locate returns the action's place: where a person showed it, else its target.
+func (r *run) locate(ctx context.Context, t *work.Target, limit time.Duration) (place, error) {
+	switch corrected := r.job.Action.Corrected; {
+	case corrected != nil:
+		monitor, err := r.monitor(ctx)
+		if err != nil {
+			return place{}, err
+		}
+		return r.onScreen(ctx, place{within(monitor, *corrected), methodCorrection, 1})
+	case t == nil:
+		return place{}, faultf(work.InvalidAction, "the action goes to a place and names none")
+	}
+	return r.resolve(ctx, t, limit)
+}
+
+// resolve tries the target's ways in their order; one that this agent does not
+// have, or that finds nothing in time, falls through to the next. If none finds
+// anything, a point that was given as well is taken, with a warning.
+func (r *run) resolve(ctx context.Context, t *work.Target, limit time.Duration) (place, error) {
+	var missed error
+	for _, way := range ways(t) {
+		found, err := r.try(ctx, t, way, limit)
+		if err == nil {
+			return r.onScreen(ctx, found)
+		}
+		if !fallsThrough(err) {
+			return place{}, err
+		}
+		if missed == nil || way == work.WayTemplate {
+			missed = err // that nothing was found says more than that a way is missing
+		}
+	}
+	if missed != nil {
+		if t.Point == nil {
+			return place{}, missed
+		}
+		r.outcome = r.outcome.Warned(work.VisualResolveFailed)
+	}
+	return r.plain(ctx, t, limit)
+}
+
+// plain returns a place that needs no look at the screen's content.
+func (r *run) plain(ctx context.Context, t *work.Target, limit time.Duration) (place, error) {
+	switch {
+	case t.Window != "":
+		return r.inWindow(ctx, t, limit)
+	case t.Point != nil:
+		monitor, err := r.monitor(ctx)
+		if err != nil {
+			return place{}, err
+		}
+		return r.onScreen(ctx, place{within(monitor, *t.Point), methodPoint, 1})
+	}
+	return place{}, faultf(work.InvalidAction, "the target names no place")
+}
+
+var defaultOrder = []work.Way{work.WayUIA, work.WayTemplate, work.WayOCR, work.WayVLM}
+
+// ways returns the ways that the target gives what they need, in its order.
+func ways(t *work.Target) []work.Way {
+	order := t.Order
+	if len(order) == 0 {
+		order = defaultOrder
+	}
+	given := map[work.Way]bool{
+		work.WayUIA: t.UIA != nil, work.WayTemplate: t.Anchor != nil,
+		work.WayOCR: t.ByText != "", work.WayVLM: t.Description != "",
+	}
+	var out []work.Way
+	for _, way := range order {
+		if given[way] {
+			out = append(out, way)
+		}
+	}
+	return out
+}
+
+func fallsThrough(err error) bool {
+	var f *fault
+	return errors.As(err, &f) && (f.code == work.TargetNotFound || f.code == work.Unsupported)
+}
+
+func (r *run) try(ctx context.Context, t *work.Target, way work.Way, limit time.Duration) (place, error) {
+	if way != work.WayTemplate {
+		return place{}, faultf(work.Unsupported, "this agent can't find a target by %s", way)
+	}
+	return r.byTemplate(ctx, t, limit)
+}
+
+// byTemplate looks for the anchor picture, again and again: the screen may still
+// be changing. Without a picture to look for it goes on asking for it, since the
+// connection may be away.
+func (r *run) byTemplate(ctx context.Context, t *work.Target, limit time.Duration) (place, error) {
+	l := &lookout{run: r, target: t, options: vision.Options{MinScore: r.job.Settings.MinScoreTemplate}}
+	if t.Anchor.MinScore > 0 {
+		l.options.MinScore = t.Anchor.MinScore
+	}
+	var match vision.Match
+	var reason error
+	ok, err := r.until(ctx, limit, func() (bool, error) {
+		match, reason = l.look(ctx)
+		var f *fault
+		switch {
+		case reason == nil:
+			return true, nil
+		case ctx.Err() != nil:
+			return false, context.Cause(ctx)
+		case errors.Is(reason, errNoAnchor):
+			return false, r.pause(ctx, min(anchorRetry, limit))
+		case errors.Is(reason, driver.ErrUnavailable), errors.As(reason, &f) && f.code != work.TargetNotFound:
+			return false, reason
+		}
+		return false, nil
+	})
+	switch {
+	case err != nil:
+		return place{}, err
+	case !ok:
+		return place{}, faultf(work.TargetNotFound, "%v", reason)
+	}
+	return place{inMatch(match.Bounds, t.Anchor.Offset), string(work.WayTemplate), match.Score}, nil
+}
+
+// inWindow returns a place within the target's window: its point, else the
+// middle. The window may still be opening.
+func (r *run) inWindow(ctx context.Context, t *work.Target, limit time.Duration) (place, error) {
+	var found place
+	var reason error
+	ok, err := r.until(ctx, limit, func() (bool, error) {
+		var w driver.Window
+		if w, reason = r.windowByTitle(ctx, t.Window); reason != nil {
+			if fallsThrough(reason) {
+				return false, nil
+			}
+			return false, reason
+		}
+		found = place{within(w.Bounds, work.Point{X: 0.5, Y: 0.5}), methodWindow, 1}
+		if t.Point != nil {
+			found = place{within(w.Bounds, *t.Point), methodWindowPoint, 1}
+		}
+		return true, nil
+	})
+	switch {
+	case err != nil:
+		return place{}, err
+	case !ok:
+		return place{}, reason
+	}
+	return r.onScreen(ctx, found)
+}
+
+// monitor returns the monitor that fractions refer to.
+func (r *run) monitor(ctx context.Context) (image.Rectangle, error) {
+	monitors, err := r.cfg.Driver.Monitors(ctx)
+	if err != nil {
+		return image.Rectangle{}, err
+	}
+	wanted := r.job.Action.Monitor
+	for _, m := range monitors {
+		if wanted == nil || m.Index == *wanted {
+			return m.Bounds, nil
+		}
+	}
+	if wanted == nil {
+		return image.Rectangle{}, faultf(work.TargetOffScreen, "the desktop has no monitor")
+	}
+	return image.Rectangle{}, faultf(work.TargetOffScreen, "the desktop has no monitor %d", *wanted)
+}
+
+// onScreen refuses a place that is on no monitor: it is never moved onto one.
+func (r *run) onScreen(ctx context.Context, p place) (place, error) {
+	monitors, err := r.cfg.Driver.Monitors(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	for _, m := range monitors {
+		if p.at.In(m.Bounds) {
+			return p, nil
+		}
+	}
+	return place{}, faultf(work.TargetOffScreen, "the place %v is on no monitor", p.at)
+}
+
+// within returns the pixel at a fraction of a rectangle; (1,1) is its last one.
+func within(b image.Rectangle, f work.Point) image.Point {
+	at := func(from, size int, fraction float64) int {
+		return from + min(int(fraction*float64(size)), max(size-1, 0))
+	}
+	return image.Pt(at(b.Min.X, b.Dx(), f.X), at(b.Min.Y, b.Dy(), f.Y))
+}
+
+func inMatch(b image.Rectangle, offset *work.Point) image.Point {
+	if offset == nil {
+		return within(b, work.Point{X: 0.5, Y: 0.5})
+	}
+	return within(b, *offset)
+}
+
+// describe says for people what was looked for.
+func describe(t *work.Target) string {
+	var parts []string
+	add := func(set bool, format string, args ...any) {
+		if set {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	add(t.ByText != "", "the text %q", t.ByText)
+	add(t.Description != "", "%s", t.Description)
+	if t.Anchor != nil {
+		add(true, "the picture %.12s", t.Anchor.SHA256)
+	}
+	if t.UIA != nil {
+		add(true, "the element %q", t.UIA.Name+t.UIA.AutomationID)
+	}
+	if t.Point != nil {
+		add(true, "the point %.4f, %.4f", t.Point.X, t.Point.Y)
+	}
+	add(t.Window != "", "in the window %q", t.Window)
+	return strings.Join(parts, ", ")
+}
