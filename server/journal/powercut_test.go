@@ -18,8 +18,9 @@ type moment struct {
 	started int // entries that were handed to it
 }
 
-// recordCuts appends pairs of entries to a journal and cuts the power at every
-// sync and after every acknowledgement, with a checkpoint in the middle.
+// recordCuts appends pairs of entries to a journal, with a checkpoint between
+// them, and cuts the power in every sync, after it, and after every
+// acknowledgement.
 func recordCuts(t *testing.T, synchronous string) (moments []moment) {
 	t.Helper()
 	const appends = 5
@@ -27,22 +28,24 @@ func recordCuts(t *testing.T, synchronous string) (moments []moment) {
 	j := open(t, Options{VFS: d.name, synchronous: synchronous})
 	r := rand.New(rand.NewPCG(1, 2))
 	acked, started := 0, 0
-	record := func(what string) {
-		moments = append(moments, moment{what, d.cut(), acked, started})
+	record := func(what string, left image) {
+		moments = append(moments, moment{what, left, acked, started})
 	}
-	afterSync := func(d *disk) {
-		record("at a sync")
-		moments = append(moments, moment{"in the writes after a sync", d.cutTorn(r), acked, started})
+	atSync := func(synced bool) {
+		if synced {
+			record("after a sync", d.cut())
+			return
+		}
+		record("in a sync", d.cutTorn(r))
 	}
-	d.afterSync.Store(&afterSync)
-	defer d.afterSync.Store(nil)
+	d.atSync.Store(&atSync)
+	defer d.atSync.Store(nil)
 	for i := range appends {
 		a, b := life(t, fmt.Sprintf("a%d", i), "m"), life(t, fmt.Sprintf("b%d", i), "m")
 		started += 2
 		mustAppend(t, j, a[0], b[0])
 		acked += 2
-		record("after an acknowledgement")
-		moments = append(moments, moment{"torn after an acknowledgement", d.cutTorn(r), acked, started})
+		record("after an acknowledgement", d.cut())
 		if i == appends/2 {
 			checkpoint(t, j)
 		}

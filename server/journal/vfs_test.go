@@ -23,11 +23,11 @@ type disk struct {
 	vfs.VFS
 	name string
 
-	syncs     atomic.Int64                // of the write-ahead log
-	refuse    atomic.Pointer[error]       // answer to writes, once writesLeft are used up
-	writes    atomic.Int64                // writes left before refuse counts
-	failSync  atomic.Pointer[error]       // answer to syncs
-	afterSync atomic.Pointer[func(*disk)] // called after each sync, with nothing locked
+	syncs    atomic.Int64                      // of the write-ahead log
+	refuse   atomic.Pointer[error]             // answer to writes, once writesLeft are used up
+	writes   atomic.Int64                      // writes left before refuse counts
+	failSync atomic.Pointer[error]             // answer to syncs
+	atSync   atomic.Pointer[func(synced bool)] // called before and after each sync, with nothing locked
 
 	mu    sync.Mutex
 	files map[string]*tracked // by base name
@@ -196,6 +196,7 @@ func (f *diskFile) Sync(flags vfs.SyncFlag) error {
 	if fail := f.disk.failSync.Load(); fail != nil {
 		return *fail
 	}
+	f.disk.tell(false)
 	if err := f.File.Sync(flags); err != nil {
 		return err
 	}
@@ -210,10 +211,14 @@ func (f *diskFile) Sync(flags vfs.SyncFlag) error {
 		t.pending, t.synced = nil, true
 	}
 	f.disk.mu.Unlock()
-	if after := f.disk.afterSync.Load(); after != nil {
-		(*after)(f.disk)
-	}
+	f.disk.tell(true)
 	return nil
+}
+
+func (d *disk) tell(synced bool) {
+	if f := d.atSync.Load(); f != nil {
+		(*f)(synced)
+	}
 }
 
 // SQLite's shared memory must see the wrapped file's; nothing else of the
