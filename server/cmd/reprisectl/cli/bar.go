@@ -90,10 +90,7 @@ func (d *barDisplay) end(r *reprisev1.Replay, _ int) error {
 		if err := d.bar.Finish(); err != nil {
 			return err
 		}
-		if err := d.above("\n"); err != nil {
-			return err
-		}
-		_, err := io.WriteString(d.w, endLine(r))
+		_, err := io.WriteString(d.w, "\n"+endLine(r)) // the full bar stays
 		return err
 	}
 	return d.above(endLine(r))

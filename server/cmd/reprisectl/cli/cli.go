@@ -80,17 +80,28 @@ func (a *app) root() *cobra.Command {
 			"Ending it ends no replay: use cancel for that.\n\n" + exitCodeHelp(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			a.started = true
-			return nil
-		},
 	}
 	a.connectionFlags(root)
 	root.PersistentFlags().VarP(&a.output, "output", "o", "plain, or json: one object per line")
 	completeFixed(root, "output", "plain", "json")
 	root.AddCommand(a.runCommand(), a.watchCommand(), a.listCommand(), a.getCommand(), a.pauseCommand(), a.resumeCommand(),
 		a.cancelCommand(), a.machinesCommand(), a.validateCommand(), a.journalCommand(), a.versionCommand())
+	a.noteStart(root)
 	return root
+}
+
+// noteStart lets each command note that it runs: what fails before is the
+// command line's fault.
+func (a *app) noteStart(cmd *cobra.Command) {
+	if run := cmd.RunE; run != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			a.started = true
+			return run(cmd, args)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		a.noteStart(sub)
+	}
 }
 
 func (a *app) connectionFlags(root *cobra.Command) {

@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,25 +23,33 @@ import (
 
 const typed = "tŷped-sëcret-42"
 
+// drawn are two pictures; noise does not compress, so the large one needs two
+// messages.
+var drawn = sync.OnceValue(func() map[string][]byte {
+	pictures := map[string][]byte{}
+	for name, side := range map[string]int{"small.png": 8, "large.png": 260} {
+		img := image.NewGray16(image.Rect(0, 0, side, 2*side))
+		noise := rand.NewChaCha8([32]byte{byte(side)})
+		_, _ = noise.Read(img.Pix) // never fails
+		var out bytes.Buffer
+		if err := png.Encode(&out, img); err != nil {
+			panic(err)
+		}
+		pictures[name] = out.Bytes()
+	}
+	return pictures
+})
+
 // file writes a workflow that looks for two pictures and types, and returns its
-// path and the pictures by digest. One of them needs several messages.
+// path and the pictures by digest.
 func file(t *testing.T) (path string, pictures map[string][]byte) {
 	t.Helper()
 	dir := t.TempDir()
 	pictures = map[string][]byte{}
-	for name, side := range map[string]int{"small.png": 8, "large.png": 300} {
-		img := image.NewNRGBA(image.Rect(0, 0, side, side))
-		noise := rand.New(rand.NewPCG(1, uint64(side)))
-		for i := range side * side {
-			img.Set(i%side, i/side, color.NRGBA{uint8(noise.Uint32()), uint8(noise.Uint32()), uint8(noise.Uint32()), 255})
-		}
-		var out bytes.Buffer
-		if err := png.Encode(&out, img); err != nil {
-			t.Fatal(err)
-		}
-		sum := sha256.Sum256(out.Bytes())
-		pictures[hex.EncodeToString(sum[:])] = out.Bytes()
-		write(t, filepath.Join(dir, name), out.String())
+	for name, data := range drawn() {
+		sum := sha256.Sum256(data)
+		pictures[hex.EncodeToString(sum[:])] = data
+		write(t, filepath.Join(dir, name), string(data))
 	}
 	path = filepath.Join(dir, "w.yaml")
 	write(t, path, `name: Patients
