@@ -43,7 +43,7 @@ func BenchmarkFind64In2560x1600WithNoise(b *testing.B) {
 
 func BenchmarkFindNothingIn1280x800(b *testing.B) {
 	screen, anchor := load(b, "desktop.png"), load(b, "anchor.png")
-	draw.Draw(screen, anchorAt, screen, image.Pt(40, 80), draw.Src)
+	draw.Draw(screen, anchorAt, load(b, "desktop.png"), image.Pt(40, 80), draw.Src)
 	for b.Loop() {
 		if _, err := Find(screen, anchor, Options{MinScore: 0.95}); err == nil {
 			b.Fatal("found")

@@ -3,7 +3,9 @@
 package x11desktop
 
 import (
+	"context"
 	"image"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -49,7 +51,7 @@ func newClient(t *testing.T, display string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := connectOnly(config)
+	l, err := connectOnly(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +65,13 @@ func newClient(t *testing.T, display string) *client {
 }
 
 // connectOnly dials and prepares, but leaves the events to the caller.
-func connectOnly(config Config) (*link, error) {
+func connectOnly(ctx context.Context, config Config) (*link, error) {
 	d, err := parseDisplay(config.Display)
 	if err != nil {
 		return nil, err
 	}
 	l := &link{answer: config.Answer, ended: make(chan struct{})}
-	if l.wire, err = netDial(d); err != nil {
+	if l.wire, err = new(net.Dialer).DialContext(ctx, d.network, d.address); err != nil {
 		return nil, err
 	}
 	if l.conn, err = xgb.NewConnNet(&setupWire{Conn: l.wire, request: setupRequest(nil)}); err != nil {

@@ -91,7 +91,7 @@ func (d display) cookie() ([]byte, error) {
 	if path == "" {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return nil, nil
+			return nil, nil // without a home there is no authority file
 		}
 		path = filepath.Join(home, ".Xauthority")
 	}

@@ -25,7 +25,7 @@ func (d *Driver) State(ctx context.Context) (desktop.State, error) {
 		return desktop.State{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return desktop.State{Kind: desktop.Disconnected, Detail: err.Error()}, nil
+		return desktop.State{Kind: desktop.Disconnected, Detail: err.Error()}, nil //nolint:nilerr // that is the state
 	}
 	bounds, err := l.bounds()
 	if err != nil {

@@ -21,13 +21,13 @@ type manager struct {
 	ended chan struct{}
 }
 
-func newManager(t *testing.T, display string, obeys bool, stacking ...*window) *manager {
+func startManager(t *testing.T, display string, obeys bool, stacking ...*window) {
 	t.Helper()
 	config, err := Config{Display: display}.withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := connectOnly(config)
+	l, err := connectOnly(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,6 @@ func newManager(t *testing.T, display string, obeys bool, stacking ...*window) *
 		_ = l.wire.Close()
 		<-m.ended
 	})
-	return m
 }
 
 func (m *manager) say(name string, windows ...xproto.Window) {
@@ -81,7 +80,7 @@ func TestFocusAsksTheWindowManager(t *testing.T) {
 	d := open(t, Config{Display: display})
 	c := newClient(t, display)
 	lower, upper := c.openWindow(t, 0, "lower", "Client"), c.openWindow(t, 1, "upper", "Client")
-	newManager(t, display, true, lower, upper)
+	startManager(t, display, true, lower, upper)
 	windows, err := d.Windows(t.Context())
 	if err != nil || len(windows) != 2 || windows[0].Title != "upper" || !windows[0].Active || windows[1].Active {
 		t.Fatalf("windows = %+v, %v; want the manager's order and choice", windows, err)
@@ -97,7 +96,7 @@ func TestFocusThatTheWindowManagerRefusesIsNotBelieved(t *testing.T) {
 	d := open(t, Config{Display: display})
 	c := newClient(t, display)
 	lower, upper := c.openWindow(t, 0, "lower", "Client"), c.openWindow(t, 1, "upper", "Client")
-	newManager(t, display, false, lower, upper)
+	startManager(t, display, false, lower, upper)
 	err := d.Do(t.Context(), driver.Focus{WindowID: windowID(lower.id)})
 	if !errors.Is(err, driver.ErrNotInFront) || !driver.NothingSent(err) || !strings.Contains(err.Error(), "upper") {
 		t.Errorf("focus: %v; want %v and the title that has the keyboard", err, driver.ErrNotInFront)

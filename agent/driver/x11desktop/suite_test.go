@@ -4,7 +4,6 @@ package x11desktop
 
 import (
 	"image"
-	"net"
 	"slices"
 	"testing"
 	"time"
@@ -15,8 +14,6 @@ import (
 	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
 	"github.com/reprise-rpa/reprise/agent/driver/keyname"
 )
-
-func netDial(d display) (net.Conn, error) { return net.Dial(d.network, d.address) }
 
 func TestX11DesktopKeepsTheDriversPromises(t *testing.T) {
 	display := startXvfb(t, "1280x800x24")

@@ -87,16 +87,16 @@ func (c Config) withDefaults() (Config, error) {
 func (c Config) faults() error {
 	var errs []error
 	if _, err := parseDisplay(c.Display); err != nil {
-		errs = append(errs, fmt.Errorf("Display: %w", err))
+		errs = append(errs, fmt.Errorf("setting Display: %w", err))
 	}
 	if _, err := keyname.ParseAll(c.PasteKeys); err != nil {
-		errs = append(errs, fmt.Errorf("PasteKeys: %w", err))
+		errs = append(errs, fmt.Errorf("setting PasteKeys: %w", err))
 	}
 	if _, err := keyname.ParseAll(c.TerminalPasteKeys); err != nil {
-		errs = append(errs, fmt.Errorf("TerminalPasteKeys: %w", err))
+		errs = append(errs, fmt.Errorf("setting TerminalPasteKeys: %w", err))
 	}
 	if c.Settle < 0 || c.Answer < 0 {
-		errs = append(errs, errors.New("Settle and Answer must not be negative"))
+		errs = append(errs, errors.New("settings Settle and Answer must not be negative"))
 	}
 	return errors.Join(errs...)
 }

@@ -3,6 +3,7 @@
 package x11desktop
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"image/png"
@@ -21,7 +22,7 @@ import (
 func startXterm(t *testing.T, d *Driver, display, title string, command ...string) driver.Window {
 	t.Helper()
 	args := append([]string{"-u8", "-geometry", "80x12+60+40", "-T", title, "-e"}, command...)
-	cmd := exec.Command("xterm", args...)
+	cmd := exec.CommandContext(context.Background(), "xterm", args...)
 	cmd.Env = append(os.Environ(), "DISPLAY="+display, "LC_ALL=C.UTF-8")
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("xterm: %v", err)

@@ -7,6 +7,7 @@ package x11desktop
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,7 +34,7 @@ func startXvfbProcess(t *testing.T, size string) (string, *os.Process) {
 		t.Fatal(err)
 	}
 	defer func() { _ = read.Close() }()
-	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", size, "-nolisten", "tcp", "-noreset")
+	cmd := exec.CommandContext(context.Background(), "Xvfb", "-displayfd", "3", "-screen", "0", size, "-nolisten", "tcp", "-noreset")
 	cmd.ExtraFiles = []*os.File{write}
 	if err = cmd.Start(); err != nil {
 		t.Fatalf("Xvfb: %v", err)
