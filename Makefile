@@ -27,6 +27,11 @@ build: ## build the programs into bin/
 demo: ## run a workflow end to end, with faults on the way (DESKTOP=x11: on a real display)
 	@tools/demo $(DESKTOP)
 
+.PHONY: demo-can-fail
+demo-can-fail: ## the demo with an agent that forgets what it did; it must fail
+	@if tools/demo virtual --without-dedup; then echo "the demo passed with an agent without memory" >&2; exit 1; \
+	else echo "demo-can-fail: as it should, the demo fails with an agent without memory"; fi
+
 .PHONY: test
 test: ## all tests with -race
 	$(GO) test -race ./...
@@ -35,7 +40,7 @@ test: ## all tests with -race
 .PHONY: test-x11
 test-x11: ## the driver suite on a real X display (installs xvfb and xterm where missing)
 	@tools/apt-install Xvfb=xvfb xterm=xterm
-	$(GO) test -race -tags x11 ./agent/driver/x11desktop/...
+	$(GO) test -race -tags x11,faultpoint ./agent/driver/x11desktop/...
 
 .PHONY: cases
 cases: ## the contract's cases, one line each
@@ -53,7 +58,8 @@ fmt: .protovalidate ## format Go and schema
 .PHONY: generate
 generate: .protovalidate ## write gen/ and the tables in the documents
 	$(BUF) generate
-	$(GO) run ./tools/tables -write
+	$(GO) test ./server/replay -run TestStateTable -update
+	$(GO) test ./server/settings -update
 
 .PHONY: check
 check: .protovalidate ## format, vet, lint, schema, generated code and tables
