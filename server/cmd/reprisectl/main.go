@@ -7,12 +7,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/reprise-rpa/reprise/internal/buildinfo"
 	"github.com/reprise-rpa/reprise/server/cmd/reprisectl/cli"
 	"github.com/reprise-rpa/reprise/server/journal"
 )
@@ -24,21 +24,13 @@ func run() int {
 	defer stop()
 	return cli.Main(ctx, cli.Env{
 		Args: os.Args[1:], Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv,
-		Terminal: terminal, Journal: onDisk{}, Location: time.Local, Version: version(),
+		Terminal: terminal, Journal: onDisk{}, Location: time.Local, Version: buildinfo.Version(),
 	})
 }
 
 func terminal() (width int, ok bool) {
 	width, _, err := term.GetSize(int(os.Stdout.Fd()))
 	return width, err == nil
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return info.Main.Version
 }
 
 // onDisk is the journal of this machine's server.
