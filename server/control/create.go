@@ -137,8 +137,8 @@ func newStep(w *reprisev1.Workflow, a *reprisev1.Action) (replay.Step, error) {
 	if a.GetMonitorResolution().GetSource() != "" {
 		s.MonitorSource = a.GetMonitorResolution().GetSource()
 	}
-	if a.GetRetryPolicy().MaxRetries != nil {
-		s.MaxRetries = int(a.GetRetryPolicy().GetMaxRetries())
+	if p := a.GetRetryPolicy(); p != nil && p.MaxRetries != nil {
+		s.MaxRetries = int(p.GetMaxRetries())
 	}
 	for _, c := range a.GetSafetyChecks() {
 		s.Checks = append(s.Checks, replay.Check{
