@@ -25,24 +25,24 @@ type fault struct {
 // defaults, it takes about a minute.
 var plan = []fault{
 	{1, faultpoint.DispatchJournaled, "the link is reset before the dispatch is sent", func(_ context.Context, d *show, _ faultpoint.Arrival) error {
-		d.link.Reset()
+		d.Link.Reset()
 		return nil
 	}},
 	{2, faultpoint.DispatchJournaled, "the link becomes a silent black hole", func(_ context.Context, d *show, _ faultpoint.Arrival) error {
-		d.link.BlackHole()
+		d.Link.BlackHole()
 		return nil
 	}},
 	{3, faultpoint.AgentResultStored, "kill -9 the agent: the result is on disk, not sent", killAgent},
 	{5, faultpoint.AgentInputDone, "kill -9 the server while the click is in flight", func(ctx context.Context, d *show, _ faultpoint.Arrival) error {
-		d.server.Kill()
-		return d.startServer(ctx, serverPoints...)
+		d.Server.Kill()
+		return d.StartServer(ctx, serverPoints...)
 	}},
 	{6, faultpoint.AgentReceived, "the link stalls for 6 s: the action is delivered again meanwhile", func(_ context.Context, d *show, _ faultpoint.Arrival) error {
-		d.link.Stall(6 * time.Second)
+		d.Link.Stall(6 * time.Second)
 		return nil
 	}},
 	{7, faultpoint.AgentResultStored, "the link is cut inside the frame of the report", func(_ context.Context, d *show, _ faultpoint.Arrival) error {
-		d.link.CutInsideFrame(testkit.Up)
+		d.Link.CutInsideFrame(testkit.Up)
 		return nil
 	}},
 	{9, faultpoint.AgentMidInput, "kill -9 the agent in the middle of the input", killAgent},
@@ -54,13 +54,13 @@ var (
 )
 
 func killAgent(ctx context.Context, d *show, _ faultpoint.Arrival) error {
-	d.agent.Kill()
+	d.Agent.Kill()
 	state, err := d.spoolState()
 	if err != nil {
 		return err
 	}
 	d.noteSpool(state)
-	return d.startAgent(ctx, agentPoints...)
+	return d.StartAgent(ctx, agentPoints...)
 }
 
 // direct lets programs pass their fault points, and breaks what the plan says,
@@ -71,7 +71,7 @@ func (d *show) direct(ctx context.Context) error {
 	for {
 		var a faultpoint.Arrival
 		select {
-		case a = <-d.faults.Arrivals():
+		case a = <-d.Faults.Arrivals():
 		case <-ctx.Done():
 			return nil
 		}
@@ -84,7 +84,7 @@ func (d *show) direct(ctx context.Context) error {
 		if next < len(plan) && plan[next].point == a.Name && plan[next].step == step {
 			f := plan[next]
 			next++
-			d.say("step %d: %s (at %s)", f.step, f.what, f.point)
+			d.Say("step %d: %s (at %s)", f.step, f.what, f.point)
 			d.row(step).faults = append(d.row(step).faults, f.what)
 			if err := f.do(ctx, d, a); err != nil {
 				return fmt.Errorf("step %d: %s: %w", f.step, f.what, err)
@@ -111,7 +111,7 @@ func stepOf(actionID string) int {
 // settle lets the replay go on after the kill in the middle of the input. The
 // person looks at the screen; the demo looks at what the desktop counted.
 func (d *show) settle(ctx context.Context, replayID string) error {
-	r, err := d.awaitPause(ctx, replayID)
+	r, err := d.AwaitPause(ctx, replayID)
 	if err != nil {
 		return err
 	}
@@ -123,20 +123,20 @@ func (d *show) settle(ctx context.Context, replayID string) error {
 		return err
 	}
 	n := d.count(ledger, stepOf(r.GetPause().GetActionToDecide()))
-	d.say("paused: %s The desktop counted the effect %d time(s).", r.GetPause().GetMessage(), n)
+	d.Say("paused: %s The desktop counted the effect %d time(s).", r.GetPause().GetMessage(), n)
 	args := []string{"resume", replayID}
 	if n > 0 {
 		args = append(args, "--skip")
 	}
-	d.say("$ reprisectl %s", strings.Join(args, " "))
-	_, err = d.reprisectl(ctx, args...)
+	d.Say("$ reprisectl %s", strings.Join(args, " "))
+	_, err = d.Reprisectl(ctx, args...)
 	return err
 }
 
 // spoolState says what the agent's memory holds of the action in flight, as it
 // lies on the disk after the kill.
 func (d *show) spoolState() (string, error) {
-	memory, err := spool.Inspect(d.spoolDir())
+	memory, err := spool.Inspect(d.SpoolDir())
 	if err != nil {
 		return "", err
 	}

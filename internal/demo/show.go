@@ -1,3 +1,6 @@
+// Package demo runs the product's main job with real programs and real faults,
+// and proves from the desktop's own count that every action had its effect
+// exactly once, in order.
 package demo
 
 import (
@@ -12,13 +15,23 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/stage"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
 )
 
+// Config sets up a run. All fields are required.
+type Config struct {
+	stage.Config
+	Workflow string // the workflow file
+}
+
+// limit bounds a whole run.
+const limit = 5 * time.Minute
+
 // show is a run on the virtual desktop, with faults.
 type show struct {
-	*stage
+	*stage.Stage
 	desktop wire.ControlClient
 	walk    []virtualdesktop.Step
 
@@ -42,52 +55,52 @@ var errProof = errors.New("not every action had its effect exactly once, in orde
 func Virtual(ctx context.Context, c Config) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	s, err := newStage(c)
+	s, err := stage.New(c.Config)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	scene, _ := virtualdesktop.BuiltIn("linux_db")
-	d := &show{stage: s, walk: scene.Walk, rows: map[int]*row{}}
+	d := &show{Stage: s, walk: scene.Walk, rows: map[int]*row{}}
 	if err := d.start(ctx); err != nil {
 		return err
 	}
-	replayID, err := d.submit(ctx)
+	replayID, err := d.Submit(ctx, c.Workflow)
 	if err != nil {
 		return err
 	}
-	d.say("replay %s is created", replayID)
+	d.Say("replay %s is created", replayID)
 	start := time.Now()
 	if err := d.play(ctx, replayID); err != nil {
 		return err
 	}
-	d.say("the replay took %v", time.Since(start).Round(time.Second))
+	d.Say("the replay took %v", time.Since(start).Round(time.Second))
 	return d.prove(ctx, replayID)
 }
 
 func (d *show) start(ctx context.Context) error {
-	input, control, err := d.startDesktop(ctx)
+	input, control, err := d.StartDesktop(ctx, "linux_db")
 	if err != nil {
 		return err
 	}
 	if d.desktop, err = wire.DialControl(ctx, control); err != nil {
 		return err
 	}
-	d.closers = append(d.closers, d.desktop.Close)
-	d.agentArgs = []string{"--driver", "virtual", "--desktop", input}
-	if err := d.startServer(ctx, serverPoints...); err != nil {
+	d.OnClose(d.desktop.Close)
+	d.AgentArgs = []string{"--driver", "virtual", "--desktop", input}
+	if err := d.StartServer(ctx, serverPoints...); err != nil {
 		return err
 	}
-	if err := d.registerMachine(ctx); err != nil {
+	if err := d.RegisterMachine(ctx); err != nil {
 		return err
 	}
-	d.say("server at %s, agent through a link that can break, desktop on its own", d.address)
-	return d.startAgent(ctx, agentPoints...)
+	d.Say("server at %s, agent through a link that can break, desktop on its own", d.Address)
+	return d.StartAgent(ctx, agentPoints...)
 }
 
 // play watches the replay to its end while things break.
 func (d *show) play(ctx context.Context, replayID string) error {
-	watch, err := d.startCtl(ctx, d.Out, "watch", replayID, "--output", "plain")
+	watch, err := d.StartCtl(ctx, d.Out, "watch", replayID, "--output", "plain")
 	if err != nil {
 		return err
 	}
@@ -141,7 +154,7 @@ func (d *show) count(ledger []wire.Entry, step int) int { return len(d.effects(l
 
 // prove prints the table and says whether it is as promised.
 func (d *show) prove(ctx context.Context, replayID string) error {
-	r, err := d.getReplay(ctx, replayID)
+	r, err := d.GetReplay(ctx, replayID)
 	if err != nil {
 		return err
 	}
@@ -168,14 +181,14 @@ func (d *show) prove(ctx context.Context, replayID string) error {
 		d.printRow(w, r, step, len(at), inOrder)
 	}
 	_ = w.Flush()
-	d.say("")
+	d.Say("")
 	if len(down) > 0 {
-		d.say("still held down: %s", strings.Join(down, ", "))
+		d.Say("still held down: %s", strings.Join(down, ", "))
 	}
 	if !good {
 		return errProof
 	}
-	d.say("%s: %d actions, each with its effect exactly once, in order; nothing held down", strings.TrimPrefix(r.GetState().String(), "REPLAY_STATE_"), len(d.walk))
+	d.Say("%s: %d actions, each with its effect exactly once, in order; nothing held down", strings.TrimPrefix(r.GetState().String(), "REPLAY_STATE_"), len(d.walk))
 	return nil
 }
 

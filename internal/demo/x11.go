@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/stage"
 	"github.com/reprise-rpa/reprise/internal/testkit"
 )
 
@@ -33,31 +34,31 @@ func Folder(keep, name string) (string, error) {
 func X11(ctx context.Context, c Config) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	s, err := newStage(c)
+	s, err := stage.New(c.Config)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	display, err := s.startX(ctx)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	display, err := startX(ctx, s)
 	if err != nil {
 		return err
 	}
-	s.agentArgs = []string{"--driver", "x11", "--display", display, "--min-display", "800x600"}
-	if err := s.startServer(ctx); err != nil {
+	s.AgentArgs = []string{"--driver", "x11", "--display", display, "--min-display", "800x600"}
+	if err := s.StartServer(ctx); err != nil {
 		return err
 	}
-	if err := s.registerMachine(ctx); err != nil {
+	if err := s.RegisterMachine(ctx); err != nil {
 		return err
 	}
-	if err := s.startAgent(ctx); err != nil {
+	if err := s.StartAgent(ctx); err != nil {
 		return err
 	}
-	s.say("server at %s, agent and terminal on display %s", s.address, display)
-	replayID, err := s.submit(ctx)
+	s.Say("server at %s, agent and terminal on display %s", s.Address, display)
+	replayID, err := s.Submit(ctx, c.Workflow)
 	if err != nil {
 		return err
 	}
-	watch, err := s.startCtl(ctx, s.Out, "watch", replayID, "--output", "plain")
+	watch, err := s.StartCtl(ctx, s.Out, "watch", replayID, "--output", "plain")
 	if err != nil {
 		return err
 	}
@@ -65,22 +66,22 @@ func X11(ctx context.Context, c Config) (err error) {
 	if err := watch.Wait(ctx); err != nil {
 		return fmt.Errorf("the replay did not complete: %w", err)
 	}
-	return errors.Join(s.keepPictures(ctx, replayID), s.compareFile(ctx))
+	return errors.Join(keepPictures(ctx, s, replayID), compareFile(s, c.Workflow))
 }
 
 // startX starts an X server on a free display and a terminal on it.
-func (s *stage) startX(ctx context.Context) (string, error) {
+func startX(ctx context.Context, s *stage.Stage) (string, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = r.Close() }()
 	x := exec.CommandContext(ctx, "Xvfb", "-displayfd", "3", "-screen", "0", "1280x800x24", "-nolisten", "tcp")
-	x.ExtraFiles, x.Stdout, x.Stderr = []*os.File{w}, s.log, s.log
+	x.ExtraFiles, x.Stdout, x.Stderr = []*os.File{w}, s.Log, s.Log
 	if err := x.Start(); err != nil {
 		return "", errors.Join(fmt.Errorf("start Xvfb: %w", err), w.Close())
 	}
-	s.closers = append(s.closers, func() error {
+	s.OnClose(func() error {
 		_ = x.Process.Kill()
 		_ = x.Wait() // killed: its exit status says nothing
 		return nil
@@ -91,13 +92,13 @@ func (s *stage) startX(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("Xvfb says no display: %w", err)
 	}
 	display := ":" + strings.TrimSpace(line)
-	terminal, err := testkit.Start(ctx, "xterm", s.log, []string{"DISPLAY=" + display, "LC_ALL=C.UTF-8", "SHELL=/bin/sh", "HOME=" + s.Dir},
+	terminal, err := testkit.Start(ctx, "xterm", s.Log, []string{"DISPLAY=" + display, "LC_ALL=C.UTF-8", "SHELL=/bin/sh", "HOME=" + s.Dir},
 		"xterm", "-T", "reprise demo", "-geometry", "100x30+40+40", "-fa", "Monospace", "-fs", "11",
 		"-e", "cd '"+s.Dir+"' && exec sh")
 	if err != nil {
 		return "", err
 	}
-	s.closers = append(s.closers, func() error { terminal.Kill(); return nil })
+	s.OnClose(func() error { terminal.Kill(); return nil })
 	return display, nil
 }
 
@@ -105,8 +106,8 @@ func (s *stage) startX(ctx context.Context) (string, error) {
 const outputFile = "reprise-demo.txt"
 
 // compareFile compares the file with the text that the workflow types.
-func (s *stage) compareFile(ctx context.Context) error {
-	want, err := os.ReadFile(strings.TrimSuffix(s.Workflow, ".yaml") + ".expected.txt")
+func compareFile(s *stage.Stage, workflow string) error {
+	want, err := os.ReadFile(strings.TrimSuffix(workflow, ".yaml") + ".expected.txt")
 	if err != nil {
 		return err
 	}
@@ -118,17 +119,17 @@ func (s *stage) compareFile(ctx context.Context) error {
 	if !bytes.Equal(got, want) {
 		return fmt.Errorf("%s holds %q, want %q", path, got, want)
 	}
-	s.say("%s: %d bytes, each as the workflow typed it: %q", path, len(got), got)
-	return ctx.Err()
+	s.Say("%s: %d bytes, each as the workflow typed it: %q", path, len(got), got)
+	return nil
 }
 
 // keepPictures fetches the screenshots that the reports name.
-func (s *stage) keepPictures(ctx context.Context, replayID string) error {
-	r, err := s.getReplay(ctx, replayID)
+func keepPictures(ctx context.Context, s *stage.Stage, replayID string) error {
+	r, err := s.GetReplay(ctx, replayID)
 	if err != nil {
 		return err
 	}
-	conn, err := s.client()
+	conn, err := s.Client()
 	if err != nil {
 		return err
 	}
@@ -147,14 +148,14 @@ func (s *stage) keepPictures(ctx context.Context, replayID string) error {
 		if ref == nil {
 			return fmt.Errorf("no report names the picture for %s", name)
 		}
-		if err := s.keepPicture(ctx, evidence, ref.GetSha256(), filepath.Join(s.Dir, name)); err != nil {
+		if err := keepPicture(ctx, s, evidence, ref.GetSha256(), filepath.Join(s.Dir, name)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *stage) keepPicture(ctx context.Context, evidence reprisev1.EvidenceServiceClient, digest, path string) error {
+func keepPicture(ctx context.Context, s *stage.Stage, evidence reprisev1.EvidenceServiceClient, digest, path string) error {
 	chunks, err := evidence.Download(ctx, &reprisev1.DownloadRequest{Sha256: digest})
 	if err != nil {
 		return err
@@ -170,6 +171,6 @@ func (s *stage) keepPicture(ctx context.Context, evidence reprisev1.EvidenceServ
 		}
 		picture = append(picture, chunk.GetData()...)
 	}
-	s.say("%s", path)
+	s.Say("%s", path)
 	return os.WriteFile(path, picture, 0o600)
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/reprise-rpa/reprise/internal/demo"
+	"github.com/reprise-rpa/reprise/internal/stage"
 )
 
 func main() {
@@ -30,7 +31,7 @@ func run(ctx context.Context, desktop, bin, keep string) error {
 	if err != nil {
 		return err
 	}
-	c := demo.Config{Bin: bin, Dir: dir, Out: os.Stdout}
+	c := demo.Config{Config: stage.Config{Bin: bin, Dir: dir, Out: os.Stdout}}
 	switch desktop {
 	case "virtual":
 		c.Workflow = "examples/workflows/linux_db.yaml"

@@ -1,0 +1,123 @@
+package cases
+
+import (
+	"context"
+	"image"
+	"image/color"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/desktop"
+	"github.com/reprise-rpa/reprise/agent/driver"
+)
+
+// countingDesktop is a desktop in memory that counts what was done to it. Each
+// gesture changes its picture, unless it swallows input.
+type countingDesktop struct {
+	mu       sync.Mutex
+	effects  []driver.Input
+	swallow  bool
+	state    desktop.State
+	hold     chan struct{} // a gesture waits until this is closed; nil: it does not
+	held     chan struct{} // closed when a gesture waits
+	released int
+	shade    uint8
+}
+
+var screen = image.Rect(0, 0, 1280, 800)
+
+func newDesktop() *countingDesktop {
+	return &countingDesktop{state: desktop.State{Kind: desktop.Active}, held: make(chan struct{})}
+}
+
+// holdNext makes the next gesture wait in the middle, after its effect counted.
+func (d *countingDesktop) holdNext() (held <-chan struct{}, goOn func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	hold := make(chan struct{})
+	d.hold, d.held = hold, make(chan struct{})
+	return d.held, func() { close(hold) }
+}
+
+// Do implements driver.Hands.
+func (d *countingDesktop) Do(ctx context.Context, in driver.Input) error {
+	d.mu.Lock()
+	if d.state.Kind != desktop.Active {
+		d.mu.Unlock()
+		return &driver.InputError{Err: driver.ErrUnavailable}
+	}
+	d.effects = append(d.effects, in)
+	if !d.swallow {
+		d.shade += 40
+	}
+	hold, held := d.hold, d.held
+	d.hold = nil
+	d.mu.Unlock()
+	if hold == nil {
+		return nil
+	}
+	close(held)
+	select {
+	case <-hold:
+		return nil
+	case <-ctx.Done():
+		return &driver.InputError{Sent: 1, Err: context.Cause(ctx)}
+	}
+}
+
+// Release implements driver.Hands.
+func (d *countingDesktop) Release(context.Context) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.released++
+	return nil
+}
+
+// State implements driver.Eyes.
+func (d *countingDesktop) State(context.Context) (desktop.State, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.state, nil
+}
+
+func (d *countingDesktop) setState(k desktop.Kind) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state = desktop.State{Kind: k}
+}
+
+// Monitors implements driver.Eyes.
+func (d *countingDesktop) Monitors(context.Context) ([]driver.Monitor, error) {
+	return []driver.Monitor{{Bounds: screen, Scale: 1, Primary: true}}, nil
+}
+
+// Windows implements driver.Eyes.
+func (d *countingDesktop) Windows(context.Context) ([]driver.Window, error) {
+	return []driver.Window{{ID: "w", Title: "Form", Bounds: screen, Active: true}}, nil
+}
+
+// Capture implements driver.Eyes.
+func (d *countingDesktop) Capture(context.Context) (driver.Picture, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	img := image.NewRGBA(image.Rect(0, 0, 64, 40))
+	for i := range img.Pix {
+		img.Pix[i] = d.shade
+	}
+	img.SetRGBA(0, 0, color.RGBA{255, 255, 255, 255}) // never of one colour
+	return driver.Picture{Image: img, Taken: time.Now(), Method: "screen"}, nil
+}
+
+// clicks returns where the desktop was clicked, in order, by the step's x.
+func (d *countingDesktop) clicks() []int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var at []int
+	for _, in := range d.effects {
+		if c, ok := in.(driver.Click); ok {
+			at = append(at, c.At.X)
+		}
+	}
+	return slices.Clone(at)
+}

@@ -1,0 +1,153 @@
+package cases
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+// relay stands between an agent and its server and passes every message on,
+// unless a case says otherwise. It speaks the schema, so that a fault can be
+// aimed at one message.
+type relay struct {
+	reprisev1.UnimplementedAgentServiceServer
+	reprisev1.UnimplementedEvidenceServiceServer
+	server reprisev1.AgentServiceClient
+
+	mu   sync.Mutex
+	up   func(*reprisev1.ConnectRequest) fate
+	down func(*reprisev1.ConnectResponse) fate
+	log  []message // what came to the relay, in order
+}
+
+// fate is what becomes of a message.
+type fate int
+
+const (
+	pass fate = iota
+	drop
+	twice
+	cut // the stream ends without it
+)
+
+// message is one message that came to the relay.
+type message struct {
+	up   *reprisev1.ConnectRequest
+	down *reprisev1.ConnectResponse
+}
+
+// onUp says what becomes of the agent's messages from now on.
+func (r *relay) onUp(f func(*reprisev1.ConnectRequest) fate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.up = f
+}
+
+// onDown says what becomes of the server's messages from now on.
+func (r *relay) onDown(f func(*reprisev1.ConnectResponse) fate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.down = f
+}
+
+// seen returns the messages that f picks, of all that came to the relay.
+func seen[T any](r *relay, f func(message) (T, bool)) []T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []T
+	for _, m := range r.log {
+		if v, ok := f(m); ok {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (r *relay) dispatches() []*reprisev1.Dispatch {
+	return seen(r, func(m message) (*reprisev1.Dispatch, bool) { d := m.down.GetDispatch(); return d, d != nil })
+}
+
+func (r *relay) reports() []*reprisev1.Report {
+	return seen(r, func(m message) (*reprisev1.Report, bool) { d := m.up.GetReport(); return d, d != nil })
+}
+
+func (r *relay) acks() []*reprisev1.ReportAck {
+	return seen(r, func(m message) (*reprisev1.ReportAck, bool) { a := m.down.GetReportAck(); return a, a != nil })
+}
+
+func (r *relay) fateUp(m *reprisev1.ConnectRequest) fate {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log = append(r.log, message{up: m})
+	if r.up == nil {
+		return pass
+	}
+	return r.up(m)
+}
+
+func (r *relay) fateDown(m *reprisev1.ConnectResponse) fate {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.log = append(r.log, message{down: m})
+	if r.down == nil {
+		return pass
+	}
+	return r.down(m)
+}
+
+var errCut = status.Error(codes.Unavailable, "the link was cut")
+
+// Connect implements AgentService.Connect.
+func (r *relay) Connect(agent grpc.BidiStreamingServer[reprisev1.ConnectRequest, reprisev1.ConnectResponse]) error {
+	md, _ := metadata.FromIncomingContext(agent.Context())
+	ctx, cancel := context.WithCancelCause(metadata.NewOutgoingContext(agent.Context(), metadata.Pairs("authorization", first(md.Get("authorization")))))
+	defer cancel(nil)
+	server, err := r.server.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	go func() { cancel(carry(agent.Recv, server.Send, r.fateUp)) }()
+	err = carry(server.Recv, agent.Send, r.fateDown)
+	if cause := context.Cause(ctx); errors.Is(cause, errCut) {
+		return cause
+	}
+	return err
+}
+
+func carry[T any](recv func() (*T, error), send func(*T) error, decide func(*T) fate) error {
+	for {
+		m, err := recv()
+		if err != nil {
+			return err
+		}
+		times := 1
+		switch decide(m) {
+		case drop:
+			times = 0
+		case twice:
+			times = 2
+		case cut:
+			return errCut
+		case pass:
+		}
+		for range times {
+			if err := send(m); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
+}
