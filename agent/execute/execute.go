@@ -123,11 +123,8 @@ func (e *Executor) Execute(ctx context.Context, job work.Job) work.Outcome {
 // perform goes through the action, step by step, up to the first fault.
 func (r *run) perform(ctx context.Context) error {
 	a := &r.job.Action
-	if state := r.Desktop(ctx); !state.Usable() {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, state.Detail)
+	if err := r.usable(ctx); err != nil {
+		return err
 	}
 	if a.WindowBefore != "" {
 		r.job.Doing("checking the window in front")
@@ -157,10 +154,22 @@ func (r *run) orUnavailable(ctx context.Context, err error) error {
 	if ctx.Err() != nil || !fallsThrough(err) {
 		return err
 	}
-	if state := r.Desktop(ctx); !state.Usable() {
-		return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, state.Detail)
+	if unusable := r.usable(ctx); unusable != nil {
+		return unusable
 	}
 	return err
+}
+
+// usable fails when the desktop can't take input.
+func (r *run) usable(ctx context.Context) error {
+	state := r.Desktop(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case state.Usable():
+		return nil
+	}
+	return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, state.Detail)
 }
 
 // input sends the gestures and looks what came of them.

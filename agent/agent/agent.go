@@ -1,0 +1,172 @@
+// Package agent puts the agent together: the spool, the executor on a desktop's
+// driver, the runner and the link to the server. It decides the order in which
+// they start and end, and nothing else.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/execute"
+	"github.com/reprise-rpa/reprise/agent/link"
+	"github.com/reprise-rpa/reprise/agent/runner"
+	"github.com/reprise-rpa/reprise/agent/spool"
+	"github.com/reprise-rpa/reprise/internal/backoff"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
+)
+
+// desktopInterval is how often the desktop's state is looked at.
+const desktopInterval = time.Second
+
+// Config sets up an agent.
+type Config struct {
+	Server    string        // the server's host:port; required
+	MachineID string        // the machine that this agent drives; required
+	Driver    driver.Driver // its desktop; required
+	StateDir  string        // the spool lies in it; required unless Spool is set
+
+	Spool  spool.FS               // nil: in StateDir
+	Token  func() (string, error) // asked for each connection; nil: none is shown
+	CAFile string                 // PEM; empty: the system's, and plain text to loopback
+	// Dial connects; nil means TCP.
+	Dial    func(ctx context.Context, address string) (net.Conn, error)
+	Secrets execute.Secrets // nil: there are none
+	Shower  runner.Shower   // shows pauses; nil: they are logged only
+
+	Backoff          backoff.Policy // zero means its default
+	KeepaliveTime    time.Duration  // HTTP/2 keepalive; 0 means 10 s
+	KeepaliveTimeout time.Duration  // 0 means 5 s
+	Remember         int            // actions remembered; 0 means 256
+	MinDisplay       image.Point    // smallest usable primary monitor; zero: any
+	Random           func() float64 // for the jitter; nil means math/rand
+	Version          string         // for people
+	Log              *slog.Logger   // nil discards
+}
+
+// Agent drives one machine.
+type Agent struct {
+	cfg Config
+}
+
+var machineID = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
+
+// New returns an agent, or everything that is wrong with cfg.
+func New(cfg Config) (*Agent, error) {
+	var errs []error
+	if _, _, err := net.SplitHostPort(cfg.Server); err != nil {
+		errs = append(errs, fmt.Errorf("server %q: host:port is needed", cfg.Server))
+	}
+	if !machineID.MatchString(cfg.MachineID) {
+		errs = append(errs, fmt.Errorf("machine %q: 1 to 63 letters, digits, dots, dashes and underscores are needed, a letter or digit first", cfg.MachineID))
+	}
+	if cfg.Driver == nil {
+		errs = append(errs, errors.New("a driver is needed"))
+	}
+	if cfg.StateDir == "" && cfg.Spool == nil {
+		errs = append(errs, errors.New("a state directory is needed"))
+	}
+	if cfg.Remember < 0 {
+		errs = append(errs, fmt.Errorf("%d actions can't be remembered", cfg.Remember))
+	}
+	if err := cfg.Backoff.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Agent{cfg: cfg}, nil
+}
+
+// Run works until ctx ends; then the action in flight comes to its end or to its
+// next safe point, every key is let go of, and what is known is on the disk. It
+// returns ctx's cause, or why the agent could not start: a spool that is locked
+// (spool.ErrLocked) or damaged (spool.ErrCorrupt) is never worked around.
+func (a *Agent) Run(ctx context.Context) error {
+	boot := uuid.NewString()
+	journal, err := a.openSpool(boot)
+	if err != nil {
+		return err
+	}
+	log := a.cfg.Log.With(logkeys.Machine, a.cfg.MachineID)
+	evidence := link.NewEvidence(log)
+	executor := execute.New(execute.Config{
+		Driver: a.cfg.Driver, Anchors: evidence, Evidence: evidence, Secrets: a.cfg.Secrets, MinDisplay: a.cfg.MinDisplay, Log: log,
+	})
+	run := runner.New(runner.Config{
+		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember, Shower: a.cfg.Shower, Log: log,
+	})
+	connection := link.New(link.Config{
+		Server: a.cfg.Server, MachineID: a.cfg.MachineID, Token: a.cfg.Token, CAFile: a.cfg.CAFile, Dial: a.cfg.Dial,
+		Runner: run, Desk: desk{executor, a.cfg.Driver}, Evidence: evidence, Version: a.cfg.Version, Backoff: a.cfg.Backoff,
+		KeepaliveTime: a.cfg.KeepaliveTime, KeepaliveTimeout: a.cfg.KeepaliveTimeout, Random: a.cfg.Random, Log: log,
+	})
+	log.Info("the agent starts", logkeys.Spool, journal.ID(), logkeys.Boot, boot, "last_exit", journal.LastExit())
+
+	// The link outlives the runner, so that what the runner says last is sent.
+	linked, unlink := context.WithCancelCause(context.WithoutCancel(ctx))
+	var others sync.WaitGroup
+	others.Go(func() { _ = connection.Run(linked) }) // it ends for no other reason
+	others.Go(func() { watchDesktop(linked, executor, connection) })
+	err = run.Run(ctx)
+	unlink(err)
+	others.Wait()
+	if closed := journal.Close(); closed != nil {
+		err = errors.Join(err, closed)
+	}
+	log.Info("the agent ends", logkeys.Reason, context.Cause(ctx))
+	return err
+}
+
+func (a *Agent) openSpool(boot string) (*spool.Spool, error) {
+	fs := a.cfg.Spool
+	if fs == nil {
+		var err error
+		if fs, err = spool.Dir(filepath.Join(a.cfg.StateDir, "spool")); err != nil {
+			return nil, err
+		}
+	}
+	journal, err := spool.Open(spool.Config{FS: fs, BootID: boot, Keep: a.cfg.Remember, Log: a.cfg.Log})
+	if errors.Is(err, spool.ErrCorrupt) {
+		return nil, fmt.Errorf("%w; nothing is executed without a memory of what was: "+
+			"move the spool in %s away, and the server will ask a person about what was in flight", err, a.cfg.StateDir)
+	}
+	return journal, err
+}
+
+// desk is what the hello tells of the desktop.
+type desk struct {
+	*execute.Executor
+	driver driver.Driver
+}
+
+func (d desk) Monitors(ctx context.Context) ([]driver.Monitor, error) { return d.driver.Monitors(ctx) }
+
+// watchDesktop looks at the desktop's state, again and again, until ctx ends.
+func watchDesktop(ctx context.Context, executor *execute.Executor, connection *link.Link) {
+	ticker := time.NewTicker(desktopInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			if state := executor.Desktop(ctx); ctx.Err() == nil {
+				connection.TellDesktop(state)
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+// bearer shows the token with every call.
+type bearer struct {
+	token  string
+	secure bool
+}
+
+func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	return map[string]string{"authorization": "Bearer " + b.token}, nil
+}
+
+func (b bearer) RequireTransportSecurity() bool { return b.secure }
+
+// transport returns TLS with the CAs of caFile, else with the system's; without
+// a CA file a loopback address is spoken to in plain text.
+func transport(server, caFile string) (_ credentials.TransportCredentials, secure bool, err error) {
+	host, _, err := net.SplitHostPort(server)
+	if err != nil {
+		return nil, false, fmt.Errorf("server address %q: host:port is needed", server)
+	}
+	if caFile == "" && isLoopback(host) {
+		return insecure.NewCredentials(), false, nil
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: host}
+	if caFile != "" {
+		pem, err := os.ReadFile(caFile)
+		if err != nil {
+			return nil, false, fmt.Errorf("CA file: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, false, fmt.Errorf("CA file %s holds no certificate", caFile)
+		}
+	}
+	return credentials.NewTLS(config), true, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}
+
+// TokenFile returns a source of the token in a file. It is read anew for each
+// connection, so that a rotated token is used without a restart.
+func TokenFile(path string) func() (string, error) {
+	return func() (string, error) {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return "", fmt.Errorf("token file: %w", err)
+		}
+		token := strings.TrimSpace(string(data))
+		if token == "" || strings.ContainsAny(token, "\r\n") {
+			return "", errors.New("token file " + path + " must hold one token")
+		}
+		return token, nil
+	}
+}
