@@ -10,7 +10,6 @@ import (
 	"image"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"regexp"
 	"sync"
 	"time"
@@ -135,14 +134,14 @@ func (a *Agent) openSpool(boot string) (*spool.Spool, error) {
 	fs := a.cfg.Spool
 	if fs == nil {
 		var err error
-		if fs, err = spool.Dir(filepath.Join(a.cfg.StateDir, "spool")); err != nil {
+		if fs, err = spool.Dir(a.cfg.StateDir); err != nil {
 			return nil, err
 		}
 	}
 	journal, err := spool.Open(spool.Config{FS: fs, BootID: boot, Keep: a.cfg.Remember, Log: a.cfg.Log})
 	if errors.Is(err, spool.ErrCorrupt) {
 		return nil, fmt.Errorf("%w; nothing is executed without a memory of what was: "+
-			"move the spool in %s away, and the server will ask a person about what was in flight", err, a.cfg.StateDir)
+			"move the file spool in %q away, and the server will ask a person about what was in flight", err, a.cfg.StateDir)
 	}
 	return journal, err
 }

@@ -76,6 +76,9 @@ func (l *loop) perform(ctx context.Context, job work.Job) (outcome work.Outcome)
 		}
 		outcome = work.Failure(work.Internal, completion, "the agent's executor panicked")
 	}()
+	if l.held.Load() {
+		l.release("it failed before")
+	}
 	return l.cfg.Executor.Execute(ctx, job)
 }
 

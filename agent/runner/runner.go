@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/spool"
@@ -141,8 +142,9 @@ type loop struct {
 	stopJob context.CancelCauseFunc // of the job that was started last
 	backlog []Effect                // Write and Mend that the disk has not taken
 	writes  chan Effect
-	wrote   chan Event // one for each of writes
-	busy    bool       // the disk has one of writes
+	wrote   chan Event  // one for each of writes
+	busy    bool        // the disk has one of writes
+	held    atomic.Bool // a key may be down that could not be let go of
 }
 
 func (l *loop) run(ctx context.Context) {
@@ -245,7 +247,9 @@ func (l *loop) carryOut(effect Effect) {
 }
 
 func (l *loop) release(why string) {
-	if err := l.cfg.Release(l.ctx); err != nil {
+	err := l.cfg.Release(l.ctx)
+	l.held.Store(err != nil)
+	if err != nil {
 		l.log.Error("keys and buttons were not let go of", logkeys.Reason, why, logkeys.Error, err)
 	}
 }

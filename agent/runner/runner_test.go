@@ -54,6 +54,7 @@ type rig struct {
 	stop     context.CancelCauseFunc
 	ended    chan error
 	released atomic.Int32
+	stuck    atomic.Int32 // so many releases fail
 }
 
 func newRig(t *testing.T, fs spool.FS, execute executor) *rig {
@@ -65,7 +66,14 @@ func newRig(t *testing.T, fs spool.FS, execute executor) *rig {
 	r := &rig{t: t, spool: s, stream: stream{make(chan string, 100)}, ended: make(chan error, 1)}
 	r.runner = runner.New(runner.Config{
 		Spool: s, Executor: execute, BootID: "boot",
-		Release: func(context.Context) error { r.released.Add(1); return nil },
+		Release: func(context.Context) error {
+			r.released.Add(1)
+			if r.stuck.Load() > 0 {
+				r.stuck.Add(-1)
+				return errors.New("no desktop")
+			}
+			return nil
+		},
 	})
 	ctx, stop := context.WithCancelCause(t.Context())
 	r.stop = stop
@@ -203,6 +211,29 @@ func TestExecutionBlocksNeitherProgressNorCancel(t *testing.T) {
 		}
 		r.handle(runner.Cancelled{ReplayID: "r"})
 		r.expect("report a1 interrupted not_started")
+		r.end()
+	})
+}
+
+func TestKeysThatCouldNotBeLetGoOfAreLetGoOfBeforeTheNextAction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		r := newRig(t, dir(t), func(ctx context.Context, job work.Job) work.Outcome {
+			if calls++; calls == 1 {
+				panic("no such desktop")
+			}
+			return click(ctx, job)
+		})
+		r.stuck.Store(1)
+		r.handle(ask("a", "a1"))
+		r.expect("progress a1 false", "report a1 internal not_started")
+		r.handle(ask("b", "b1"))
+		r.expect("progress b1 false", "report b1 success completed")
+		r.handle(ask("c", "c1"))
+		r.expect("progress c1 false", "report c1 success completed")
+		if r.released.Load() != 2 {
+			t.Errorf("released %d times, want the panic's and one more", r.released.Load())
+		}
 		r.end()
 	})
 }

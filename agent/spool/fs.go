@@ -48,7 +48,7 @@ func Dir(path string) (FS, error) {
 
 func (d dir) path(name string) string { return filepath.Join(string(d), name) }
 
-func (d dir) Lock() (io.Closer, error) { return lockFile(d.path("lock")) }
+func (d dir) Lock() (io.Closer, error) { return lockFile(d.path("spool.lock")) }
 
 func (d dir) ReadFile(name string) ([]byte, error) { return os.ReadFile(d.path(name)) }
 

@@ -1,16 +1,12 @@
 package spool
 
-import (
-	"fmt"
-	"os"
-	"path/filepath"
-)
+import "fmt"
 
-// Inspect returns what the spool in a folder holds, as it lies on the disk. It
-// takes no lock and changes nothing: for tests and for people, while no agent
-// writes.
-func Inspect(dir string) (*Memory, error) {
-	data, err := os.ReadFile(filepath.Join(dir, fileName))
+// Inspect returns what the spool in a directory holds, as it lies on the disk. It
+// takes no lock and changes nothing: the agent may be running, or dead. A torn
+// end is passed over.
+func Inspect(path string) (*Memory, error) {
+	data, err := dir(path).ReadFile(fileName)
 	if err != nil {
 		return nil, fmt.Errorf("spool: %w", err)
 	}

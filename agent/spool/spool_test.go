@@ -90,6 +90,24 @@ func TestAProcessThatDidNotStopInOrderIsNamed(t *testing.T) {
 	}
 }
 
+func TestASpoolInUseCanBeInspected(t *testing.T) {
+	path := t.TempDir()
+	dir, err := spool.Dir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, dir, 0)
+	defer func() { _ = s.Close() }()
+	appendAll(t, s, started("a"))
+	memory, err := spool.Inspect(path)
+	if err != nil || states(memory) != "a:started" {
+		t.Errorf("Inspect = %v, %v", memory, err)
+	}
+	if _, err := spool.Inspect(t.TempDir()); err == nil {
+		t.Error("an empty directory was inspected")
+	}
+}
+
 func TestTwoAgentsCannotShareASpool(t *testing.T) {
 	dir, err := spool.Dir(t.TempDir())
 	if err != nil {

@@ -1,0 +1,54 @@
+// Reprise-agent drives one machine's desktop for a reprise server.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-rpa/reprise/internal/buildinfo"
+)
+
+// errSignal says that the process was asked to end; it does so in order.
+var errSignal = errors.New("asked to end by a signal")
+
+func main() {
+	ctx, stop := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-signals
+		signal.Stop(signals) // a second one kills
+		stop(errSignal)
+	}()
+	err := command().ExecuteContext(ctx)
+	if err != nil && !errors.Is(err, errSignal) {
+		fmt.Fprintln(os.Stderr, "reprise-agent:", err)
+		os.Exit(1)
+	}
+}
+
+func command() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "reprise-agent",
+		Short:         "Replay UI actions on this machine's desktop, each exactly once",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+	}
+	root.AddCommand(runCommand(), &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), buildinfo.Version())
+			return err
+		},
+	})
+	return root
+}

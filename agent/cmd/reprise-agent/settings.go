@@ -1,0 +1,123 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/reprise-rpa/reprise/internal/backoff"
+	"github.com/reprise-rpa/reprise/internal/setting"
+)
+
+// configEnv names the variable with the configuration file's path. It is not the
+// server's, since both may run on one machine.
+const configEnv = "RPA_AGENT_CONFIG"
+
+// The drivers.
+const (
+	driverVirtual = "virtual"
+	driverX11     = "x11"
+)
+
+// settings is what the agent is told from outside; what else it keeps to, the
+// server says when a stream opens.
+type settings struct {
+	Server, Machine, TokenFile, CAFile, StateDir, SecretsDir string
+	Driver, Desktop, Display                                 string
+	Backoff                                                  []time.Duration
+	KeepaliveTime, KeepaliveTimeout                          time.Duration
+	Remember                                                 int
+	MinDisplay                                               setting.Size
+	LogLevel, LogFormat                                      string
+}
+
+// declare puts every default in place and says how each field is set.
+func declare(s *settings) *setting.Set {
+	set := &setting.Set{}
+	set.Add(
+		setting.Setting{Name: "server", Env: "RPA_SERVER", Value: setting.Text(&s.Server, "127.0.0.1:7443"),
+			Help: "The server's host:port."},
+		setting.Setting{Name: "machine", Env: "RPA_MACHINE", Value: setting.Text(&s.Machine, ""),
+			Help: "The machine that this agent drives, as the server knows it. Required."},
+		setting.Setting{Name: "token-file", Env: "RPA_TOKEN_FILE", Value: setting.Text(&s.TokenFile, ""),
+			Help: "File with the machine's token, read anew for each connection; empty: none is shown."},
+		setting.Setting{Name: "ca-file", Env: "RPA_CA_FILE", Value: setting.Text(&s.CAFile, ""),
+			Help: "PEM file with the CAs that may vouch for the server; empty: the system's, and plain text to a loopback address."},
+		setting.Setting{Name: "state-dir", Env: "RPA_STATE_DIR", Value: setting.Text(&s.StateDir, ""),
+			Help: "Folder for the agent's memory, made when missing. It must outlive the process. Required."},
+		setting.Setting{Name: "secrets-dir", Env: "RPA_SECRETS_DIR", Value: setting.Text(&s.SecretsDir, ""),
+			Help: "Folder with the secrets that may be typed, one a file, by its name; empty: there are none."},
+		setting.Setting{Name: "driver", Env: "RPA_DRIVER", Value: setting.Enum(&s.Driver, driverX11, driverVirtual, driverX11),
+			Help: "What kind of desktop to drive."},
+		setting.Setting{Name: "desktop", Env: "RPA_DESKTOP", Value: setting.Text(&s.Desktop, ""),
+			Help: "Address of the virtual desktop's input door, for driver virtual."},
+		setting.Setting{Name: "display", Env: "RPA_DISPLAY", Value: setting.Text(&s.Display, ""),
+			Help: "X display, such as :0, for driver x11; empty: DISPLAY of the environment."},
+	)
+	set.Add(
+		setting.Setting{Name: "reconnect-backoff", Env: "RPA_RECONNECT_BACKOFF_S",
+			Value: setting.Durations(&s.Backoff, backoff.Default().Steps, time.Millisecond, time.Hour),
+			Help:  "Longest wait before the first try to connect again, the second, and so on; the last serves all further ones."},
+		setting.Setting{Name: "keepalive-time", Env: "RPA_KEEPALIVE_TIME_S", Value: setting.Duration(&s.KeepaliveTime, 10*time.Second, time.Second, 24*time.Hour),
+			Help: "HTTP/2 keepalive: silence before a ping. The server must allow it (its keepalive-min-time)."},
+		setting.Setting{Name: "keepalive-timeout", Env: "RPA_KEEPALIVE_TIMEOUT_S",
+			Value: setting.Duration(&s.KeepaliveTimeout, 5*time.Second, 10*time.Millisecond, time.Hour),
+			Help:  "HTTP/2 keepalive: wait for the answer before the connection is closed."},
+		setting.Setting{Name: "dedup-size", Env: "RPA_DEDUP_SIZE", Value: setting.Int(&s.Remember, 256, 1, 1_000_000),
+			Help: "Actions remembered on disk; what is unfinished or unacknowledged is never forgotten."},
+		setting.Setting{Name: "min-display", Env: "RPA_MIN_DISPLAY", Value: setting.Dimensions(&s.MinDisplay, setting.Size{Width: 1200, Height: 800}),
+			Help: "Smallest usable display; on a smaller one nothing is executed."},
+		setting.Setting{Name: "log-level", Env: "RPA_LOG_LEVEL", Value: setting.Enum(&s.LogLevel, "info", "debug", "info", "warn", "error"),
+			Help: "Least level of log lines."},
+		setting.Setting{Name: "log-format", Env: "RPA_LOG_FORMAT", Value: setting.Enum(&s.LogFormat, "text", "text", "json"),
+			Help: "Form of log lines."},
+	)
+	set.Check(func() error { return needed(s.Machine, "machine") }, "machine")
+	set.Check(func() error { return needed(s.StateDir, "state-dir") }, "state-dir")
+	set.Check(func() error {
+		if s.Driver == driverVirtual {
+			return needed(s.Desktop, "desktop")
+		}
+		return nil
+	}, "driver", "desktop")
+	set.Check(func() error { return backoff.Policy{Steps: s.Backoff}.Validate() }, "reconnect-backoff")
+	return set
+}
+
+func needed(value, name string) error {
+	if value == "" {
+		return fmt.Errorf("%s is required", name)
+	}
+	return nil
+}
+
+// loader fills settings once the flags are parsed.
+type loader struct {
+	settings settings
+	set      *setting.Set
+	flags    *pflag.FlagSet
+	config   string
+}
+
+func bind(fs *pflag.FlagSet) *loader {
+	l := &loader{flags: fs}
+	l.set = declare(&l.settings)
+	fs.StringVar(&l.config, "config", "", "YAML file with settings, by the names of the flags. ["+configEnv+"]")
+	l.set.Bind(fs)
+	return l
+}
+
+// load returns the settings, or every fault of every source.
+func (l *loader) load(env func(string) (string, bool)) (settings, []string, error) {
+	src := setting.Sources{File: l.config, Env: env}
+	if path, ok := env(configEnv); ok && !l.flags.Changed("config") {
+		src.File = path
+	}
+	warnings, err := l.set.Load(src)
+	if err != nil {
+		return settings{}, warnings, errors.Join(errors.New("the settings are wrong:"), err)
+	}
+	return l.settings, warnings, nil
+}
