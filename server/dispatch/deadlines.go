@@ -8,27 +8,29 @@ import (
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
-// tick acts on every deadline that has passed.
-func (m *Machine) tick(recs *recorder) (orphans, gaveUp, skipped int) {
+// tick acts on every deadline that has passed, and says what it found.
+func (m *Machine) tick(recs *recorder) (found Swept) {
 	for _, due := range m.pending.Due(m.now) {
 		r := m.find(due.ReplayID)
 		switch {
 		case r == nil:
 			m.pending.Remove(due.ActionID) // its replay is gone: no ghost is resent
 		case m.draining:
-			skipped++
+			found.Skipped++
 			m.pending.Arm(due.ActionID, m.now) // the next server settles it
 		case due.Kind == pending.Receipt:
 			m.notReceived(recs, r, due.ActionID)
 		default:
-			orphans++
+			found.Orphans++
 			if m.orphan(recs, r, due.ActionID) {
-				gaveUp++
+				found.GaveUp++
+			} else {
+				found.Resent++
 			}
 		}
 	}
 	m.agentAway(recs)
-	return orphans, gaveUp, skipped
+	return found
 }
 
 // notReceived acts on an action whose receipt was missed. The second time in a
@@ -96,12 +98,4 @@ func (m *Machine) agentAway(recs *recorder) {
 	if len(m.live) > 0 {
 		recs.add(m.live[0], m.live[0].DecideAgentAway()...)
 	}
-}
-
-// sweep is the net below the deadlines: it looks once more and says what it found.
-func (m *Machine) sweep(recs *recorder, in Sweep) {
-	orphans, gaveUp, skipped := m.tick(recs)
-	m.effect(Swept{
-		Done: in.Done, Orphans: orphans, Resent: orphans - gaveUp, GaveUp: gaveUp, Skipped: skipped, InFlight: m.pending.Len(),
-	})
 }

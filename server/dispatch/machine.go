@@ -101,6 +101,7 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 	m.now, m.out, m.before = now, &Outcome{}, m.volatile
 	defer func() { m.out = nil }()
 	recs := newRecorder(m)
+	var found Swept
 	switch in := in.(type) {
 	case Open:
 		// If this cannot be written the new stream is closed, and the one before
@@ -115,16 +116,18 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 		m.submit(recs, in)
 	case Command:
 		m.command(recs, in)
-	case Tick:
-		m.tick(recs)
-	case Sweep:
-		m.sweep(recs, in)
+	case Tick, Sweep:
+		found = m.tick(recs)
 	default:
 		m.hear(in)
 		m.before = m.volatile
 	}
 	m.advance(recs)
 	recs.finish()
+	if sweep, ok := in.(Sweep); ok {
+		found.Done, found.InFlight = sweep.Done, m.pending.Len()
+		m.effect(found)
+	}
 	return *m.out
 }
 
