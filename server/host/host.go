@@ -171,15 +171,13 @@ func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
 	case <-ctx.Done():
 	}
 	h.drain(serving)
-	stop(errStopped)
+	stop(dispatch.ErrStopped)
 	err := <-failed
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, dispatch.ErrStopped) {
 		err = nil
 	}
 	return errors.Join(err, h.journal.Close())
 }
-
-var errStopped = errors.New("the server is going away")
 
 // spread is the time over which agents are told to come back.
 const spread = 3 * time.Second

@@ -5,7 +5,6 @@ package rpcstatus
 import (
 	"context"
 	"errors"
-	"io"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -41,10 +40,10 @@ type entry struct {
 	reason string
 }
 
-// Error returns err as it leaves the server: nil stays nil, a status stays a
-// status, the end of a stream by its peer is no error.
+// Error returns err as it leaves the server: nil stays nil, and nothing else
+// becomes nil; a status stays a status.
 func Error(err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
+	if err == nil {
 		return nil
 	}
 	if s, ok := status.FromError(err); ok {
@@ -63,8 +62,11 @@ func Error(err error) error {
 			return with(e.code, e.reason, err.Error())
 		}
 	}
-	if code := contextCode(err); code != codes.OK {
-		return status.Error(code, err.Error())
+	switch {
+	case errors.Is(err, context.Canceled):
+		return status.Error(codes.Canceled, context.Canceled.Error())
+	case errors.Is(err, context.DeadlineExceeded):
+		return status.Error(codes.DeadlineExceeded, context.DeadlineExceeded.Error())
 	}
 	return &hidden{err}
 }
@@ -77,16 +79,6 @@ func (h *hidden) Unwrap() error { return h.error }
 
 // GRPCStatus is what the peer is told.
 func (h *hidden) GRPCStatus() *status.Status { return status.New(codes.Internal, "internal error") }
-
-func contextCode(err error) codes.Code {
-	switch {
-	case errors.Is(err, context.Canceled):
-		return codes.Canceled
-	case errors.Is(err, context.DeadlineExceeded):
-		return codes.DeadlineExceeded
-	}
-	return codes.OK
-}
 
 func with(code codes.Code, reason, message string) error {
 	s := status.New(code, message)
