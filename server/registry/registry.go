@@ -66,7 +66,7 @@ type Registry struct {
 }
 
 type machine struct {
-	claim  sync.Mutex // one claim at a time
+	claim  chan struct{} // holds one token: one claim at a time
 	holder *Session
 	view   Machine
 }
@@ -79,7 +79,7 @@ func (r *Registry) machine(id string) *machine {
 	}
 	m := r.machines[id]
 	if m == nil {
-		m = &machine{view: Machine{ID: id}}
+		m = &machine{claim: make(chan struct{}, 1), view: Machine{ID: id}}
 		r.machines[id] = m
 	}
 	return m
@@ -87,28 +87,24 @@ func (r *Registry) machine(id string) *machine {
 
 // Claim gives a machine to a session, or refuses with ErrConflict. The session
 // that held it before is ended. opened tells the machine's owner before anybody
-// else can claim, so that it learns of sessions in their order. Release must
-// follow.
+// else can claim, so that it learns of sessions in their order; when it fails, the
+// machine is held by nobody. Otherwise Release must follow. Claims wait for each
+// other; when ctx ends first, its cause is returned.
 func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opened func() error) error {
 	m := r.machine(machineID)
-	m.claim.Lock()
-	defer m.claim.Unlock()
+	select {
+	case m.claim <- struct{}{}:
+		defer func() { <-m.claim }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	r.mu.Lock()
 	before := m.holder
 	r.mu.Unlock()
 	why := ErrTakenOver
 	if before != nil && before.SpoolID != s.SpoolID {
-		probe, cancel := context.WithTimeout(ctx, ProbeTimeout)
-		alive := before.Probe(probe)
-		cancel()
-		if alive && r.holds(m, before) {
-			r.mu.Lock()
-			m.view.ConflictAt = time.Now()
-			r.mu.Unlock()
-			return ErrConflict
-		}
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
+		if err := r.probe(ctx, m, before); err != nil {
+			return err
 		}
 		why = ErrFenced
 	}
@@ -120,13 +116,28 @@ func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opene
 	if before != nil {
 		before.End(why)
 	}
-	return opened()
+	if err := opened(); err != nil {
+		r.Release(machineID, s.ID)
+		return err
+	}
+	return nil
 }
 
-func (r *Registry) holds(m *machine, s *Session) bool {
+// probe asks the holder whether it is there; nil: it is silent, or gone.
+func (r *Registry) probe(ctx context.Context, m *machine, holder *Session) error {
+	wait, cancel := context.WithTimeout(ctx, ProbeTimeout)
+	defer cancel()
+	alive := holder.Probe(wait)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return m.holder == s
+	if !alive || m.holder != holder {
+		return nil
+	}
+	m.view.ConflictAt = time.Now()
+	return ErrConflict
 }
 
 // Release gives a machine back. A session that does not hold it any more changes
@@ -159,19 +170,6 @@ func (r *Registry) Machines() []Machine {
 	all := make([]Machine, 0, len(r.machines))
 	for _, m := range r.machines {
 		all = append(all, m.view)
-	}
-	return all
-}
-
-// Sessions returns the sessions that hold a machine.
-func (r *Registry) Sessions() []Session {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var all []Session
-	for _, m := range r.machines {
-		if m.holder != nil {
-			all = append(all, *m.holder)
-		}
 	}
 	return all
 }

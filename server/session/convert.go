@@ -56,6 +56,9 @@ func (c converter) welcome(w dispatch.Welcome) *reprisev1.Welcome {
 		ExecutingVerdict: reprisev1.ExecutingVerdict(w.Executing), ClosedActionIds: w.Closed, Settings: c.settings,
 	}
 	for i, v := range w.Verdicts {
+		if v == 0 {
+			continue // it could not be recorded: the agent keeps it and says it again
+		}
 		out.ResultAcks = append(out.ResultAcks, ack(c.results[i], v))
 	}
 	return out

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -61,21 +63,29 @@ type stream = grpc.BidiStreamingServer[reprisev1.ConnectRequest, reprisev1.Conne
 
 // Connect implements AgentService.Connect.
 func (s *Service) Connect(st stream) error {
+	err := s.connect(st)
+	if errors.Is(err, io.EOF) {
+		return nil // the agent has closed its side: it is done
+	}
+	return rpcstatus.Error(err)
+}
+
+func (s *Service) connect(st stream) error {
 	read := make(chan received, 1)
 	ctx, cancel := context.WithCancel(st.Context())
 	defer cancel()
+	deadline := time.Now().Add(s.cfg.OpenTimeout)
 	// Nothing ends Recv on a server but the handler's return: so the reader gets a
 	// goroutine of its own, and hands over one message at a time.
 	go receive(ctx, st, read)
 	hello, err := s.hello(ctx, read)
 	if err != nil {
-		return rpcstatus.Error(err)
+		return err
 	}
 	if who, ok := auth.From(ctx); ok && !who.MayDrive(hello.GetMachineId()) {
 		return status.Errorf(codes.PermissionDenied, "the token is not for machine %q", hello.GetMachineId())
 	}
-	err = s.serve(ctx, st, hello, read)
-	return rpcstatus.Error(err)
+	return s.serve(ctx, st, hello, read, deadline)
 }
 
 type received struct {
@@ -102,6 +112,9 @@ func (s *Service) hello(ctx context.Context, read <-chan received) (*reprisev1.H
 	defer late.Stop()
 	select {
 	case r := <-read:
+		if errors.Is(r.err, io.EOF) {
+			return nil, ErrNoHello
+		}
 		if r.err != nil {
 			return nil, r.err
 		}
@@ -120,8 +133,12 @@ func (s *Service) hello(ctx context.Context, read <-chan received) (*reprisev1.H
 	}
 }
 
+// flushTimeout is how long a session that has ended may take to send what was
+// queued before, and to hand over what it has read.
+const flushTimeout = time.Second
+
 // serve is the life of a session, from the claim of its machine to its release.
-func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, read <-chan received) error {
+func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, read <-chan received, deadline time.Time) error {
 	machineID := hello.GetMachineId()
 	loop := s.cfg.Loop(machineID)
 	open, err := opening(id.New("s"), hello)
@@ -138,22 +155,12 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 		return ErrGoingAway
 	}
 	defer s.remove(ses)
-	err = s.cfg.Registry.Claim(ctx, machineID, registry.Session{
-		ID: ses.id, SpoolID: hello.GetAgentInstanceId(), End: ses.end, Probe: ses.probe, Info: info(hello),
-	}, func() error { return loop.Open(ctx, open, ses) })
-	if err != nil {
+	if err := s.claim(ctx, ses, hello, deadline, func(ctx context.Context) error { return loop.Open(ctx, open, ses) }); err != nil {
 		return err
 	}
 	log := s.cfg.Log.With(logkeys.Machine, machineID, logkeys.Session, ses.id)
 	log.Info("session opened", logkeys.Boot, hello.GetBootId(), logkeys.Spool, hello.GetAgentInstanceId())
-	readEnded := make(chan struct{})
-	go func() {
-		defer close(readEnded)
-		ses.end(s.read(ses, loop, read))
-	}()
-	err = ses.write(st.Send, s.cfg.PingInterval, s.cfg.PingTimeout)
-	ses.end(err)
-	<-readEnded
+	s.run(ctx, ses, loop, st, read, deadline)
 	s.cfg.Registry.Release(machineID, ses.id)
 	// The loop must hear of it even when the stream's own context is over; it
 	// refuses only when it has ended itself.
@@ -163,27 +170,69 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 	return err
 }
 
-// read handles what the agent says until the stream or the session ends.
-func (s *Service) read(ses *session, loop *dispatch.Loop, in <-chan received) error {
+// claim takes the machine for a session, within the time that a stream has to open.
+func (s *Service) claim(ctx context.Context, ses *session, hello *reprisev1.Hello, deadline time.Time, opened func(context.Context) error) error {
+	ctx, cancel := context.WithDeadlineCause(ctx, deadline, ErrNotOpened)
+	defer cancel()
+	return s.cfg.Registry.Claim(ctx, ses.machineID, registry.Session{
+		ID: ses.id, SpoolID: hello.GetAgentInstanceId(), End: ses.end, Probe: ses.probe, Info: info(hello),
+	}, func() error { return opened(ctx) })
+}
+
+// run serves an opened session until it has ended. The reader and the writer end
+// by themselves then; a writer that hangs is left behind, and ends when the
+// handler returns.
+func (s *Service) run(ctx context.Context, ses *session, loop *dispatch.Loop, st stream, read <-chan received, deadline time.Time) {
+	late, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	var both sync.WaitGroup
+	both.Go(func() { ses.end(ses.write(st.Send)) })
+	both.Go(func() { ses.end(s.read(late, ses, loop, read)) })
+	ses.end(ses.attend(time.Until(deadline), s.cfg.PingInterval, s.cfg.PingTimeout))
+	flushed := make(chan struct{})
+	go func() { both.Wait(); close(flushed) }()
+	grace := time.NewTimer(flushTimeout)
+	defer grace.Stop()
+	select {
+	case <-flushed:
+	case <-grace.C:
+	}
+}
+
+// read handles what the agent says until the stream or the session ends. ctx may
+// outlive the session: a report that was read before its end still counts.
+func (s *Service) read(ctx context.Context, ses *session, loop *dispatch.Loop, in <-chan received) error {
 	for {
 		select {
 		case r := <-in:
 			if r.err != nil {
 				return r.err
 			}
-			if err := s.handle(ses, loop, r.message); err != nil {
+			if err := s.handle(ctx, ses, loop, r.message); err != nil {
 				return err
 			}
 		case <-ses.ended.Done():
-			return context.Cause(ses.ended)
+			return s.lastReport(ctx, ses, loop, in)
 		}
 	}
 }
 
-func (s *Service) handle(ses *session, loop *dispatch.Loop, m *reprisev1.ConnectRequest) error {
+// lastReport takes a report that had been read when the session ended.
+func (s *Service) lastReport(ctx context.Context, ses *session, loop *dispatch.Loop, in <-chan received) error {
+	select {
+	case r := <-in:
+		if rep := r.message.GetReport(); rep != nil && r.err == nil {
+			return s.report(ctx, ses, loop, rep)
+		}
+	default:
+	}
+	return context.Cause(ses.ended)
+}
+
+func (s *Service) handle(ctx context.Context, ses *session, loop *dispatch.Loop, m *reprisev1.ConnectRequest) error {
 	switch m := m.GetMessage().(type) {
 	case *reprisev1.ConnectRequest_Report:
-		return s.report(ses, loop, m.Report)
+		return s.report(ctx, ses, loop, m.Report)
 	case *reprisev1.ConnectRequest_Progress:
 		loop.TryPost(progress(ses.id, m.Progress)) // one that is dropped is followed by the next
 		return nil
@@ -211,7 +260,7 @@ func progress(sessionID string, p *reprisev1.Progress) dispatch.Progress {
 	return dispatch.Progress{SessionID: sessionID, ActionID: p.GetActionId(), Phase: phase, Doing: p.GetDoing()}
 }
 
-func (s *Service) report(ses *session, loop *dispatch.Loop, r *reprisev1.Report) error {
+func (s *Service) report(ctx context.Context, ses *session, loop *dispatch.Loop, r *reprisev1.Report) error {
 	if r.GetMachineId() != "" && r.GetMachineId() != ses.machineID {
 		return fmt.Errorf("%w: %q", ErrOtherMachine, r.GetMachineId())
 	}
@@ -220,7 +269,7 @@ func (s *Service) report(ses *session, loop *dispatch.Loop, r *reprisev1.Report)
 	if err != nil {
 		return err
 	}
-	return loop.Post(ses.ended, dispatch.Report{SessionID: ses.id, Result: res})
+	return loop.Post(ctx, dispatch.Report{SessionID: ses.id, Result: res})
 }
 
 // person takes what the person at the machine asks for.

@@ -1,7 +1,10 @@
 // Package session is the server's end of an agent's stream: it opens it, turns
 // schema into values and back, keeps it alive with pings, and ends it. What the
-// messages lead to is decided in dispatch. Each stream has one reader, which never
-// waits for the writer, and one writer, the handler's own goroutine.
+// messages lead to is decided in dispatch.
+//
+// Each stream has one reader and one writer, and neither waits for the other. The
+// handler itself only watches over them: a writer that hangs on an agent that does
+// not read is freed by the handler's return, and by nothing else.
 package session
 
 import (
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
@@ -23,6 +27,8 @@ var (
 	ErrSlowReader   = rpcstatus.New(codes.ResourceExhausted, "AGENT_TOO_SLOW", "the agent does not read its stream")
 	ErrPingTimeout  = rpcstatus.New(codes.Unavailable, "PING_UNANSWERED", "the agent does not answer pings")
 	ErrGoingAway    = rpcstatus.New(codes.Unavailable, "GOING_AWAY", "the server is going away")
+	ErrNotOpened    = rpcstatus.New(codes.DeadlineExceeded, "NOT_OPENED", "the server could not answer the hello in time")
+	ErrUnwritable   = rpcstatus.New(codes.Unavailable, "JOURNAL_UNWRITABLE", "the journal took no write; nothing of the hello counts")
 	ErrHelloTimeout = rpcstatus.New(codes.DeadlineExceeded, "NO_HELLO", "the stream did not open in time: no hello came")
 	ErrNoHello      = rpcstatus.New(codes.InvalidArgument, "HELLO_EXPECTED", "the first message must be the hello, and no later one may")
 	ErrOtherMachine = rpcstatus.New(codes.InvalidArgument, "OTHER_MACHINE", "the report is for another machine")
@@ -34,26 +40,32 @@ var (
 // read.
 const queueLength = 256
 
-// probeNumbers is where the numbers of probes begin, apart from those of pings.
-const probeNumbers = 1 << 32
-
 // session is one stream. It is the dispatch.Conn of its machine's loop.
 type session struct {
 	id        string
 	machineID string
-	out       chan *reprisev1.ConnectResponse
+	convert   converter
 	ended     context.Context // done when the session must end, with the reason
 	end       context.CancelCauseFunc
-	pongs     chan uint64   // numbers of answered pings, for the writer
-	probed    atomic.Uint64 // how many probes were sent
-	probes    sync.Map      // number of a probe -> chan struct{}
-	convert   converter
+
+	out      chan *reprisev1.ConnectResponse // for the writer
+	welcomed chan struct{}                   // closed when the welcome is in out
+
+	mu   sync.Mutex
+	open bool                         // the welcome is in out
+	held []*reprisev1.ConnectResponse // what waits for the welcome
+
+	pinged   atomic.Uint64 // number of the last ping
+	ponged   atomic.Uint64 // number of the last answer
+	answered chan struct{} // ponged has changed
+	probed   atomic.Uint64 // how many probes were sent
+	probes   sync.Map      // number of a probe -> chan struct{}
 }
 
 func newSession(ctx context.Context, id, machineID string, c converter) *session {
 	s := &session{
-		id: id, machineID: machineID, out: make(chan *reprisev1.ConnectResponse, queueLength),
-		pongs: make(chan uint64, 4), convert: c,
+		id: id, machineID: machineID, convert: c,
+		out: make(chan *reprisev1.ConnectResponse, queueLength), welcomed: make(chan struct{}), answered: make(chan struct{}, 1),
 	}
 	s.ended, s.end = context.WithCancelCause(ctx)
 	return s
@@ -70,10 +82,39 @@ func (s *session) Send(e dispatch.Effect) {
 	s.queue(m)
 }
 
-// Close ends the session with an error that the agent is told.
-func (s *session) Close(err error) { s.end(err) }
+// Close ends the session with an error that the agent is told. What the table of
+// errors does not know is the journal's own trouble, whose detail stays here: the
+// loop has logged it.
+func (s *session) Close(err error) {
+	if status.Code(rpcstatus.Error(err)) == codes.Internal {
+		err = ErrUnwritable
+	}
+	s.end(err)
+}
 
+// queue hands a message to the writer. Nothing goes out before the welcome: a
+// pong that the agent asked for earlier, or a ping, waits for it.
 func (s *session) queue(m *reprisev1.ConnectResponse) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.open:
+		s.push(m)
+	case m.GetWelcome() == nil && len(s.held) < queueLength:
+		s.held = append(s.held, m)
+	case m.GetWelcome() == nil:
+		s.end(ErrSlowReader)
+	default:
+		s.push(m)
+		for _, h := range s.held {
+			s.push(h)
+		}
+		s.open, s.held = true, nil
+		close(s.welcomed)
+	}
+}
+
+func (s *session) push(m *reprisev1.ConnectResponse) {
 	select {
 	case s.out <- m:
 	default:
@@ -89,33 +130,15 @@ func (s *session) goAway(after time.Duration) {
 	s.end(ErrGoingAway)
 }
 
-// write is the writer: it sends what is queued, and pings, until the session
-// ends. What was queued before the end is still sent.
-func (s *session) write(send func(*reprisev1.ConnectResponse) error, interval, timeout time.Duration) error {
-	next, late := time.NewTimer(interval), time.NewTimer(interval+timeout)
-	defer next.Stop()
-	defer late.Stop()
-	late.Stop() // no ping is unanswered
-	var number uint64
+// write is the writer: it sends what is queued until the session ends, and then
+// what was queued before that.
+func (s *session) write(send func(*reprisev1.ConnectResponse) error) error {
 	for {
 		select {
 		case m := <-s.out:
-			if err := send(m); err != nil {
+			if err := s.send(m, send); err != nil {
 				return err
 			}
-		case <-next.C:
-			number++
-			if err := send(ping(number)); err != nil {
-				return err
-			}
-			late.Reset(timeout)
-		case n := <-s.pongs:
-			if n == number {
-				late.Stop()
-				next.Reset(interval)
-			}
-		case <-late.C:
-			return ErrPingTimeout
 		case <-s.ended.Done():
 			return s.flush(send)
 		}
@@ -126,7 +149,7 @@ func (s *session) flush(send func(*reprisev1.ConnectResponse) error) error {
 	for {
 		select {
 		case m := <-s.out:
-			if err := send(m); err != nil {
+			if err := s.send(m, send); err != nil {
 				return err
 			}
 		default:
@@ -135,38 +158,11 @@ func (s *session) flush(send func(*reprisev1.ConnectResponse) error) error {
 	}
 }
 
-func ping(n uint64) *reprisev1.ConnectResponse {
-	return &reprisev1.ConnectResponse{Message: &reprisev1.ConnectResponse_Ping{Ping: &reprisev1.Ping{Number: n}}}
-}
-
-func pong(n uint64) *reprisev1.ConnectResponse {
-	return &reprisev1.ConnectResponse{Message: &reprisev1.ConnectResponse_Pong{Pong: &reprisev1.Pong{Number: n}}}
-}
-
-// probe asks the agent for an answer at once, whatever the interval says.
-func (s *session) probe(ctx context.Context) bool {
-	number, answered := probeNumbers+s.probed.Add(1), make(chan struct{})
-	s.probes.Store(number, answered)
-	defer s.probes.Delete(number)
-	s.queue(ping(number))
-	select {
-	case <-answered:
-		return true
-	case <-ctx.Done():
-		return false
-	case <-s.ended.Done():
-		return false
+// send sends a message, unless it is an action and the session has ended: who has
+// been replaced is given no more work, and the machine's next session is.
+func (s *session) send(m *reprisev1.ConnectResponse, send func(*reprisev1.ConnectResponse) error) error {
+	if m.GetDispatch() != nil && s.ended.Err() != nil {
+		return nil
 	}
-}
-
-// pong takes the agent's answer; it never blocks.
-func (s *session) pong(number uint64) {
-	if answered, ok := s.probes.LoadAndDelete(number); ok {
-		close(answered.(chan struct{}))
-		return
-	}
-	select {
-	case s.pongs <- number:
-	default: // the writer is behind by several pings; it knows that already
-	}
+	return send(m)
 }
