@@ -36,6 +36,7 @@ type Fleet struct {
 	mu       sync.Mutex
 	ctx      context.Context // of Run; nil before
 	draining bool
+	stopped  bool // Run is ending: no loop starts any more
 	loops    map[string]*Loop
 	wg       sync.WaitGroup
 }
@@ -100,7 +101,7 @@ func (f *Fleet) Run(ctx context.Context) error {
 		f.start(l)
 	}
 	f.mu.Unlock()
-	defer f.wg.Wait()
+	defer f.stop()
 	if f.scanEvery <= 0 {
 		<-ctx.Done()
 		return context.Cause(ctx)
@@ -117,8 +118,20 @@ func (f *Fleet) Run(ctx context.Context) error {
 	}
 }
 
+// stop waits for the loops, which end with Run's context.
+func (f *Fleet) stop() {
+	f.mu.Lock()
+	f.stopped = true
+	f.mu.Unlock()
+	f.wg.Wait()
+}
+
 // start must be called with the lock held, once per loop.
 func (f *Fleet) start(l *Loop) {
+	if f.stopped {
+		close(l.done)
+		return
+	}
 	ctx := f.ctx
 	f.wg.Go(func() { _ = l.run(ctx) }) // it ends by ctx alone, whose cause Run returns
 }

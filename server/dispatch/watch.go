@@ -83,21 +83,22 @@ func (ws watchers) add(w *Watch) {
 // does not block, and may be called twice.
 func (l *Loop) Watch(ctx context.Context, replayID string) (first View, w *Watch, end func(), found bool, err error) {
 	changes := make(chan View, watchBuffer)
-	w = &Watch{Changes: changes, changes: changes, replay: replayID}
+	watch := &Watch{Changes: changes, changes: changes, replay: replayID}
 	begun, err := ask(ctx, l, func(m *Machine) *View {
 		r := m.find(replayID)
-		if r == nil {
+		if r == nil || watch.gone.Load() {
 			return nil
 		}
 		v := m.view(r, nil)
-		l.watchers.add(w)
+		l.watchers.add(watch)
 		return &v
 	})
+	end = func() { watch.gone.Store(true) }
 	if err != nil || begun == nil {
-		w.gone.Store(true) // it may be added yet
-		return View{}, nil, func() {}, false, err
+		end() // it may be added yet
+		return View{}, nil, end, false, err
 	}
-	return *begun, w, func() { w.gone.Store(true) }, true, nil
+	return *begun, watch, end, true, nil
 }
 
 // View returns a live replay as it is, all actions included.
