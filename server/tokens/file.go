@@ -85,6 +85,13 @@ func (s *Store) refresh() {
 	}
 }
 
+// lookAgain looks at the file before something is said to be unknown: a machine
+// that was registered a moment ago must not be refused. The caller holds mu.
+func (s *Store) lookAgain() {
+	s.checked = time.Time{}
+	s.refresh()
+}
+
 // same says whether b is the file that a was. A change always makes a new file.
 func same(a, b os.FileInfo) bool {
 	return a != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()

@@ -299,3 +299,21 @@ func TestAFileMadeByRootBelongsToTheServersUser(t *testing.T) {
 		}
 	}
 }
+
+func TestAMachineThatAnotherProcessRegisteredIsKnownAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	server, other := open(t, dir), open(t, dir)
+	if server.Registered("M") {
+		t.Fatal("M is registered before it was")
+	}
+	secret, err := other.AddAgent("M")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !server.Registered("M") {
+		t.Error("M is not known at once")
+	}
+	if _, err := server.Authenticate(secret); err != nil {
+		t.Errorf("its token is not known at once: %v", err)
+	}
+}
