@@ -64,7 +64,10 @@ func New() *Server {
 // Close ends all streams and the server.
 func (s *Server) Close() error {
 	s.grpc.Stop()
-	return <-s.served
+	if err := <-s.served; !errors.Is(err, grpc.ErrServerStopped) {
+		return err
+	}
+	return nil
 }
 
 // Dial is the agent's dialer.
