@@ -18,6 +18,7 @@ type fakeJournal struct {
 	order   []string
 	machine map[string]string // by replay
 	appends int
+	refused int
 
 	writeErr, readErr error
 	stalled           map[string]chan struct{} // by machine: its appends wait for the close
@@ -62,6 +63,9 @@ func (j *fakeJournal) Append(ctx context.Context, entries []replay.Entry) error 
 	defer j.mu.Unlock()
 	j.appends++
 	if j.writeErr != nil {
+		if j.refused++; j.refused > 5000 {
+			panic("the loop spins on a journal that refuses its writes")
+		}
 		return j.writeErr
 	}
 	for _, e := range entries {

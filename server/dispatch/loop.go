@@ -85,6 +85,10 @@ func (l *Loop) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case e := <-l.inbox:
+			if ctx.Err() != nil {
+				l.refuse(e, ErrStopped)
+				return context.Cause(ctx)
+			}
 			l.receive(ctx, e)
 		case <-timer.C:
 			l.receive(ctx, envelope{in: Tick{}})

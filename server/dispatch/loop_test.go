@@ -233,3 +233,20 @@ func TestAProgressThatFindsTheInboxFullIsDropped(t *testing.T) {
 		}
 	})
 }
+
+func TestRunReturnsOnceItsLoopsHaveEnded(t *testing.T) {
+	inBubble(t, newFakeJournal(), func(f *fleet) {
+		busy, ended := make(chan struct{}), make(chan struct{})
+		go func() { _ = f.Loop("m").Do(f.ctx, func(*Machine) { <-busy }) }()
+		synctest.Wait()
+		go func() { f.end(); close(ended) }()
+		synctest.Wait()
+		select {
+		case <-ended:
+			t.Error("Run has returned while a loop was busy")
+		default:
+		}
+		close(busy)
+		<-ended
+	})
+}
