@@ -64,15 +64,15 @@ func killAgent(ctx context.Context, d *show, _ faultpoint.Arrival) error {
 }
 
 // direct lets programs pass their fault points, and breaks what the plan says,
-// each once, until ctx ends.
-func (d *show) direct(ctx context.Context) error {
+// each once, until the playing is over. What it starts again lives as long as ctx.
+func (d *show) direct(ctx context.Context, over <-chan struct{}) error {
 	next := 0
 	step := 0
 	for {
 		var a faultpoint.Arrival
 		select {
 		case a = <-d.Faults.Arrivals():
-		case <-ctx.Done():
+		case <-over:
 			return nil
 		}
 		if n := stepOf(a.Subject); n > 0 {

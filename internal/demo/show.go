@@ -105,11 +105,11 @@ func (d *show) play(ctx context.Context, replayID string) error {
 		return err
 	}
 	defer watch.Kill()
-	playing, stop := context.WithCancel(ctx)
+	over := make(chan struct{})
 	var g errgroup.Group
-	g.Go(func() error { return d.direct(playing) })
+	g.Go(func() error { return d.direct(ctx, over) })
 	g.Go(func() error {
-		defer stop()
+		defer close(over)
 		if err := d.settle(ctx, replayID); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (d *show) prove(ctx context.Context, replayID string) error {
 		return err
 	}
 	w := tabwriter.NewWriter(d.Out, 0, 4, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "\nSTEP\tACTION\tSTATE\tDELIVERIES\tREACHED AGENT\tSPOOL AT KILL\tEFFECTS\tWHAT BROKE")
+	_, _ = fmt.Fprintln(w, "\nSTEP\tACTION\tSTATE\tDELIVERIES\tATTEMPTS SEEN BY AGENT\tSPOOL AT KILL\tEFFECTS\tWHAT BROKE")
 	good := r.GetState() == reprisev1.ReplayState_REPLAY_STATE_COMPLETED && len(r.GetActions()) >= len(d.walk) && len(down) == 0
 	before := -1
 	for step := range d.walk {

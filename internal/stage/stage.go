@@ -16,7 +16,9 @@ import (
 	"strings"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
@@ -243,14 +245,24 @@ func (s *Stage) GetReplay(ctx context.Context, id string) (*reprisev1.Replay, er
 	return res.GetReplay(), err
 }
 
-// AwaitPause waits until the replay is paused, and returns it.
+// AwaitPause waits until the replay is paused, also across restarts of the
+// server, and returns it.
 func (s *Stage) AwaitPause(ctx context.Context, id string) (*reprisev1.Replay, error) {
 	conn, err := s.Client()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
-	watch, err := reprisev1.NewReplayServiceClient(conn).WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: id}, grpc.WaitForReady(true))
+	for {
+		r, err := watchForPause(ctx, reprisev1.NewReplayServiceClient(conn), id)
+		if status.Code(err) != codes.Unavailable || ctx.Err() != nil {
+			return r, err
+		}
+	}
+}
+
+func watchForPause(ctx context.Context, replays reprisev1.ReplayServiceClient, id string) (*reprisev1.Replay, error) {
+	watch, err := replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: id}, grpc.WaitForReady(true))
 	if err != nil {
 		return nil, err
 	}

@@ -62,5 +62,5 @@ func message(reason, detail string) string {
 	if detail == "" {
 		return messages[reason]
 	}
-	return messages[reason] + " " + detail
+	return messages[reason] + " (" + detail + ")"
 }
