@@ -14,7 +14,7 @@ var checked = with(click, func(s *Step) {
 func TestAPauseForHumanIsDoneWhenItIsResumed(t *testing.T) {
 	w := running(t, with(human, func(s *Step) { s.Message = "Insert the card." }), click)
 	w.wantPaused("user_request", "")
-	if want := "The workflow asks for a person. Insert the card."; w.r.Pause.Message != want {
+	if want := "The workflow asks for a person. (Insert the card.)"; w.r.Pause.Message != want {
 		t.Errorf("message is %q, want %q", w.r.Pause.Message, want)
 	}
 	w.resume(ResumeCommand{})
