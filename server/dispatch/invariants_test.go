@@ -1,0 +1,130 @@
+package dispatch
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// checkEffect checks one thing that leaves the machine.
+func (w *world) checkEffect(e Effect) {
+	w.t.Helper()
+	session := reflect.ValueOf(e).FieldByName("SessionID")
+	if _, welcome := e.(Welcome); welcome {
+		w.welcomed[session.String()] = true
+	}
+	switch e := e.(type) {
+	case Fault:
+		w.t.Fatalf("an event did not fit: %v", e.Err)
+	case Answer:
+		e.Reply(e)
+		return // its session is a name for people
+	case Deliver:
+		w.checkDelivery(e)
+	}
+	if session.IsValid() && !w.welcomed[session.String()] {
+		w.t.Fatalf("session %q got %T before its welcome", session, e)
+	}
+}
+
+func (w *world) checkDelivery(e Deliver) {
+	w.t.Helper()
+	d := e.Delivery
+	r := w.fold(d.ReplayID)
+	switch {
+	case w.m.session == nil || w.m.session.ID != e.SessionID:
+		w.t.Fatalf("%s goes to %q, which does not hold the machine", d.AttemptID, e.SessionID)
+	case r.State != replay.Running || w.m.live[0].ID != r.ID:
+		w.t.Fatalf("%s goes out while its replay is %v", d.AttemptID, r.State)
+	case w.attempts[d.AttemptID]:
+		w.t.Fatalf("attempt %s goes out twice", d.AttemptID)
+	case d.Step.ServerSide:
+		w.t.Fatalf("%s is the server's own", d.ActionID)
+	case slices.Contains(d.Replaces, d.ActionID):
+		w.t.Fatalf("%s replaces itself", d.ActionID)
+	}
+	w.attempts[d.AttemptID] = true
+	step := r.Find(d.ActionID).Step
+	for before := 0; before < step && !w.cfg.Policy.RequeueAtTail; before++ {
+		switch s := r.Current(before).State; s {
+		case replay.ActionAcked, replay.ActionSkipped, replay.ActionAbandoned:
+		default:
+			w.t.Fatalf("%s goes out while step %d is %v", d.ActionID, before, s)
+		}
+	}
+}
+
+// check checks what holds between any two steps.
+func (w *world) check() {
+	w.t.Helper()
+	if len(w.answered) != w.asked {
+		w.t.Fatalf("%d answers for %d commands", len(w.answered), w.asked)
+	}
+	inFlight := 0
+	for i, r := range w.m.live {
+		if r.State.Ended() {
+			w.t.Fatalf("%s has ended and is still held", r.ID)
+		}
+		if folded := w.fold(r.ID); !reflect.DeepEqual(folded, r) {
+			w.t.Fatalf("%s is not the fold of its journal:\n%s", r.ID, cmp.Diff(folded, r, cmp.AllowUnexported(replay.Replay{})))
+		}
+		if r.InFlight >= 0 {
+			inFlight++
+			if i > 0 {
+				w.t.Fatalf("%s does not hold the machine and has an action in flight", r.ID)
+			}
+			if _, ok := w.m.pending.Get(r.Actions[r.InFlight].ID); !ok {
+				w.t.Fatalf("%s is in flight and not pending", r.Actions[r.InFlight].ID)
+			}
+			if step, ok := r.Next(); ok && r.Current(step) == &r.Actions[r.InFlight] {
+				w.t.Fatalf("%s is pending and in the queue", r.Actions[r.InFlight].ID)
+			}
+		}
+	}
+	if inFlight != w.m.pending.Len() || inFlight > 1 {
+		w.t.Fatalf("%d in flight, %d pending", inFlight, w.m.pending.Len())
+	}
+	if len(w.m.live) != len(w.live()) {
+		w.t.Fatalf("%d live replays, %d in the journal", len(w.m.live), len(w.live()))
+	}
+}
+
+// checkJournal checks what holds of every replay from its first record on.
+func (w *world) checkJournal() {
+	w.t.Helper()
+	for id, records := range w.journal {
+		taken, ids := map[string]int{}, map[string]bool{}
+		for _, rec := range records {
+			for _, ev := range rec.Events {
+				if rep, ok := ev.(replay.Reported); ok {
+					taken[rep.ActionID]++
+				}
+			}
+		}
+		r := w.fold(id)
+		for _, a := range r.Actions {
+			if ids[a.ID] {
+				w.t.Fatalf("the id %s was used twice", a.ID)
+			}
+			ids[a.ID] = true
+			if taken[a.ID] > 1 {
+				w.t.Fatalf("%d reports of %s were taken", taken[a.ID], a.ID)
+			}
+		}
+		for step := range r.Steps {
+			s := r.Current(step).State
+			if settled := s == replay.ActionAcked || s == replay.ActionSkipped || s == replay.ActionAbandoned; r.State == replay.Completed && !settled {
+				w.t.Fatalf("%s is completed and its step %d is %v", id, step, s)
+			}
+		}
+		if r.State.Ended() && !w.m.ended[id] {
+			w.t.Fatalf("%s has ended and a report of it would be unknown", id)
+		}
+	}
+}
+
+func (w *world) String() string { return fmt.Sprintf("%+v at %v", w.m.Status(), w.now.Sub(began)) }
