@@ -1,13 +1,9 @@
 package execute
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"image"
-	"image/png"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -141,17 +137,11 @@ func (r *run) screenshot(ctx context.Context) error {
 
 // keep packs a picture, hands it over and names it.
 func (r *run) keep(frame driver.Picture, settled bool) *work.Picture {
-	var packed bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(&packed, frame.Image); err != nil {
+	p, err := r.packer.pack(frame.Image)
+	if err != nil {
 		r.cfg.Log.Warn("a screenshot can't be packed", logkeys.Action, r.job.ActionID, logkeys.Error, err)
 		return nil
 	}
-	sum := sha256.Sum256(packed.Bytes())
-	picture := &work.Picture{SHA256: hex.EncodeToString(sum[:]), TakenAt: frame.Taken, Method: frame.Method, Settled: settled}
-	if vision.Uniform(frame.Image) {
-		picture.Note = "the picture is of one colour: the desktop may not have been drawn"
-	}
-	r.cfg.Evidence.Keep(picture.SHA256, packed.Bytes())
-	return picture
+	r.cfg.Evidence.Keep(p.sha256, p.png)
+	return &work.Picture{SHA256: p.sha256, TakenAt: frame.Taken, Method: frame.Method, Settled: settled, Note: p.note}
 }

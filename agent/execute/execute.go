@@ -50,7 +50,8 @@ type Config struct {
 
 // Executor performs actions, one at a time.
 type Executor struct {
-	cfg Config
+	cfg    Config
+	packer packer
 }
 
 // New returns an executor.

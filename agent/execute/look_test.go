@@ -209,3 +209,20 @@ func TestAScreenThatNeverStandsStillAndOneOfOneColourSaySo(t *testing.T) {
 		}
 	})
 }
+
+func TestTheSameScreenIsTheSamePicture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen()
+		h := &shelf{kept: map[string][]byte{}}
+		first := performWith(t.Context(), s, h, work.Action{Do: work.Screenshot{}}, nil)
+		second := performWith(t.Context(), s, h, work.Action{Do: work.Screenshot{}}, nil)
+		if first.After.SHA256 != second.After.SHA256 || len(h.kept) != 1 {
+			t.Errorf("%d pictures of one screen", len(h.kept))
+		}
+		_ = changes(s, 0)
+		third := performWith(t.Context(), s, h, work.Action{Do: work.Screenshot{}}, nil)
+		if third.After.SHA256 == second.After.SHA256 || third.After.Note != "" {
+			t.Errorf("a changed screen has the old picture: %+v", third.After)
+		}
+	})
+}

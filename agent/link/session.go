@@ -54,7 +54,7 @@ func (s *session) run(parent context.Context) ending {
 	}
 	began := time.Now()
 	s.settings = settings(welcome.GetSettings())
-	s.log.Info("the stream is open", logkeys.Session, welcome.GetSessionId(), logkeys.Machine, s.cfg.MachineID)
+	s.log.Info("the stream is open", logkeys.Session, welcome.GetSessionId())
 	if err := s.cfg.Runner.Open(ctx, s, opened(welcome)); err != nil {
 		return ending{err: err}
 	}

@@ -1,0 +1,29 @@
+package execute
+
+import (
+	"image"
+	"image/color"
+	"testing"
+)
+
+func TestAScreenThatHasNotChangedIsNotPackedAgain(t *testing.T) {
+	var p packer
+	screen := image.NewRGBA(image.Rect(-2, 0, 2, 3))
+	first, err := p.pack(screen)
+	if err != nil || first.note == "" {
+		t.Fatalf("pack = %v, note %q", err, first.note)
+	}
+	same := image.NewRGBA(screen.Rect)
+	if again, _ := p.pack(same); &again.png[0] != &first.png[0] {
+		t.Error("an equal screen was packed anew")
+	}
+	same.SetRGBA(0, 0, color.RGBA{255, 0, 0, 255})
+	changed, err := p.pack(same)
+	if err != nil || changed.sha256 == first.sha256 || changed.note != "" {
+		t.Errorf("a changed screen: %v, note %q", err, changed.note)
+	}
+	moved := image.NewRGBA(image.Rect(0, 0, 3, 4)) // as many pixels
+	if other, _ := p.pack(moved); other.sha256 == changed.sha256 {
+		t.Error("a screen of another size has the same picture")
+	}
+}
