@@ -3,6 +3,7 @@ package agent_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -17,7 +18,6 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/reprise-rpa/reprise/agent/agent"
-	"github.com/reprise-rpa/reprise/agent/agenttest"
 	"github.com/reprise-rpa/reprise/agent/desktop"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
@@ -80,7 +80,7 @@ func TestASilentLineIsNoticedWithin15Seconds(t *testing.T) {
 		defer w.close()
 		w.start(nil)
 		w.open()
-		time.Sleep(time.Minute) // an idle minute does no harm
+		pass(time.Minute) // an idle minute does no harm
 		w.server.Silence()
 		silent := time.Now()
 		w.open()
@@ -135,10 +135,10 @@ func TestARefusedAgentTriesForEverAndReadsItsTokenAnew(t *testing.T) {
 					if reads.Add(1) == 2 {
 						return "", errors.New("being rotated")
 					}
-					return "secret-" + string(rune('0'+reads.Load()%10)), nil
+					return fmt.Sprint("secret-", reads.Load()), nil
 				}
 			})
-			time.Sleep(10 * time.Minute)
+			pass(10 * time.Minute)
 			if n := reads.Load(); n < 40 || n > 100 {
 				t.Errorf("%v: %d tries in ten minutes", refusal, n)
 			}
@@ -159,7 +159,7 @@ func TestBackoffGrowsUntilAStreamWasStable(t *testing.T) {
 		var waits []time.Duration
 		for _, lived := range []time.Duration{0, 0, 0, 14 * time.Second, 20 * time.Second, 0} {
 			c := w.open()
-			time.Sleep(lived)
+			pass(lived)
 			c.End(status.Error(codes.Unavailable, "again"))
 			<-c.Done()
 			ended := time.Now()
@@ -293,7 +293,7 @@ func TestTheLastReportLeavesBeforeTheAgentEnds(t *testing.T) {
 		<-inside
 		stopped := make(chan struct{})
 		go func() { w.stop(); close(stopped) }()
-		time.Sleep(time.Second)
+		pass(time.Second)
 		close(goOn)
 		if r := w.report(c); !r.GetSuccess() {
 			t.Errorf("report %v", r)
@@ -315,7 +315,7 @@ func TestAStreamThatDoesNotOpenIsLeft(t *testing.T) {
 		w := newWorld(t)
 		defer w.close()
 		w.start(nil)
-		var c *agenttest.Conn = w.accept()
+		c := w.accept()
 		began := time.Now()
 		<-c.Done()
 		if waited := time.Since(began); waited > 10*time.Second {

@@ -177,6 +177,11 @@ func (w *world) freezeDisk() string {
 	return frozen
 }
 
+// pass lets the bubble's time go by.
+func pass(d time.Duration) {
+	time.Sleep(d) //nolint:forbidigo // it takes no real time
+}
+
 func click(id, attempt string) *reprisev1.Dispatch {
 	return &reprisev1.Dispatch{
 		ReplayId: "r", SessionId: "s", MachineId: "m", ActionId: id, AttemptId: attempt,

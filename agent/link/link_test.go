@@ -169,12 +169,12 @@ func TestPlainTextIsSpokenToLoopbackOnly(t *testing.T) {
 
 func TestATokenFileHoldsOneToken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
-	for content, want := range map[string]string{"secret\n": "secret", " secret \r\n": "secret", "": "", "two\nlines": ""} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+	for _, c := range []struct{ content, want string }{{"secret\n", "secret"}, {" secret \r\n", "secret"}, {"", ""}, {"two\nlines", ""}} {
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := TokenFile(path)(); got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q, %v", content, got, err)
+		if got, err := TokenFile(path)(); got != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%q: %q, %v", c.content, got, err)
 		}
 	}
 	if _, err := TokenFile(path + ".missing")(); err == nil {

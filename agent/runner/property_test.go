@@ -143,10 +143,10 @@ func (w *world) write(*rapid.T) {
 	e := w.backlog[0]
 	w.backlog = w.backlog[1:]
 	w.disk.Apply(e.Record)
-	switch e.Record.Type {
-	case spool.TypeResult:
+	if e.Record.Type == spool.TypeResult {
 		w.owed[e.Record.ActionID] = true
-	case spool.TypeAcknowledged:
+	}
+	if e.Record.Type == spool.TypeAcknowledged {
 		delete(w.owed, e.Record.ActionID)
 	}
 	if e.Await {

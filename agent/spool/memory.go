@@ -42,6 +42,9 @@ func (m *Memory) Apply(r Record) {
 	e, known := m.entries[r.ActionID]
 	switch r.Type {
 	case TypeStarted:
+		if known && (e.State == Finished || e.State == Acknowledged) {
+			return // it came late: the action was reported as hanging
+		}
 		m.put(Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: Started})
 	case TypeResult:
 		if r.Outcome != nil {
@@ -61,6 +64,7 @@ func (m *Memory) Apply(r Record) {
 		if known && e.State == Started {
 			m.remove(r.ActionID)
 		}
+	case TypeHeader, TypeOpened, TypeStopped: // of the file and its processes
 	case TypeEntry:
 		e := Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: r.State}
 		if r.Outcome != nil {

@@ -289,6 +289,14 @@ func TestAnUnknownVersionIsRefused(t *testing.T) {
 	}
 }
 
+func TestAStartThatIsWrittenAfterTheResultChangesNothing(t *testing.T) {
+	disk := newDisk()
+	appendAll(t, open(t, disk, 0), result("a"), started("a"))
+	if got := states(open(t, disk.crash(), 0).Memory()); got != "a:finished" {
+		t.Errorf("recovered %s", got)
+	}
+}
+
 func TestAClosedSpoolRefuses(t *testing.T) {
 	s := open(t, newDisk(), 0)
 	if err := s.Close(); err != nil {

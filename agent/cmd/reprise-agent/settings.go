@@ -36,6 +36,13 @@ type settings struct {
 // declare puts every default in place and says how each field is set.
 func declare(s *settings) *setting.Set {
 	set := &setting.Set{}
+	declarePlace(set, s)
+	declareBehaviour(set, s)
+	declareChecks(set, s)
+	return set
+}
+
+func declarePlace(set *setting.Set, s *settings) {
 	set.Add(
 		setting.Setting{Name: "server", Env: "RPA_SERVER", Value: setting.Text(&s.Server, "127.0.0.1:7443"),
 			Help: "The server's host:port."},
@@ -56,6 +63,9 @@ func declare(s *settings) *setting.Set {
 		setting.Setting{Name: "display", Env: "RPA_DISPLAY", Value: setting.Text(&s.Display, ""),
 			Help: "X display, such as :0, for driver x11; empty: DISPLAY of the environment."},
 	)
+}
+
+func declareBehaviour(set *setting.Set, s *settings) {
 	set.Add(
 		setting.Setting{Name: "reconnect-backoff", Env: "RPA_RECONNECT_BACKOFF_S",
 			Value: setting.Durations(&s.Backoff, backoff.Default().Steps, time.Millisecond, time.Hour),
@@ -74,6 +84,9 @@ func declare(s *settings) *setting.Set {
 		setting.Setting{Name: "log-format", Env: "RPA_LOG_FORMAT", Value: setting.Enum(&s.LogFormat, "text", "text", "json"),
 			Help: "Form of log lines."},
 	)
+}
+
+func declareChecks(set *setting.Set, s *settings) {
 	set.Check(func() error { return needed(s.Machine, "machine") }, "machine")
 	set.Check(func() error { return needed(s.StateDir, "state-dir") }, "state-dir")
 	set.Check(func() error {
@@ -83,7 +96,6 @@ func declare(s *settings) *setting.Set {
 		return nil
 	}, "driver", "desktop")
 	set.Check(func() error { return backoff.Policy{Steps: s.Backoff}.Validate() }, "reconnect-backoff")
-	return set
 }
 
 func needed(value, name string) error {
@@ -117,7 +129,7 @@ func (l *loader) load(env func(string) (string, bool)) (settings, []string, erro
 	}
 	warnings, err := l.set.Load(src)
 	if err != nil {
-		return settings{}, warnings, errors.Join(errors.New("the settings are wrong:"), err)
+		return settings{}, warnings, errors.Join(errors.New("the settings are wrong"), err)
 	}
 	return l.settings, warnings, nil
 }
