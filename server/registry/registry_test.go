@@ -83,3 +83,41 @@ func claim(t *testing.T, r *Registry, s Session) {
 }
 
 func opened() error { return nil }
+
+var errLoop = errors.New("the loop has ended")
+
+func TestAClaimWhoseOpeningFailsLeavesTheMachineFree(t *testing.T) {
+	var r Registry
+	var first, second error
+	claim(t, &r, session("s1", "spool", &first, true))
+	err := r.Claim(t.Context(), "M", session("s2", "spool", &second, true), func() error { return errLoop })
+	if !errors.Is(err, errLoop) || !errors.Is(first, ErrTakenOver) {
+		t.Errorf("Claim = %v, the first was ended by %v", err, first)
+	}
+	if got := r.Machines()[0].SessionID; got != "" {
+		t.Errorf("the machine is held by %q", got)
+	}
+}
+
+func TestAClaimThatWaitsEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r Registry
+		var first, other error
+		opening, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			_ = r.Claim(t.Context(), "M", session("s1", "spool", &first, true), func() error { <-opening; return nil })
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errLoop)
+		defer cancel()
+		if err := r.Claim(ctx, "M", session("s2", "spool", &other, true), opened); !errors.Is(err, errLoop) {
+			t.Errorf("Claim = %v", err)
+		}
+		close(opening)
+		<-done
+		if got := r.Machines()[0].SessionID; got != "s1" {
+			t.Errorf("the machine is held by %q", got)
+		}
+	})
+}
