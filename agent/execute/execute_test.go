@@ -246,6 +246,16 @@ func TestAWaitForAWindowNamesTheWindowsThatItSaw(t *testing.T) {
 	})
 }
 
+func TestAWaitForAWindowThatIsThereSucceeds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := work.Action{Do: work.WaitForWindow{Window: work.WindowSelector{Title: "terminal"}}}
+		outcome := performWith(t.Context(), newScreen(), &shelf{}, a, nil)
+		if !outcome.Success {
+			t.Errorf("%s: %s", verdict(outcome), outcome.Message)
+		}
+	})
+}
+
 func TestTooSmallADisplayIsUnusable(t *testing.T) {
 	e := execute.New(execute.Config{Driver: newScreen(), MinDisplay: image.Pt(401, 300)})
 	if got := e.Desktop(t.Context()); got.Kind != desktop.DisplayTooSmall || !strings.Contains(got.Detail, "400×300") {

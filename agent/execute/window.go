@@ -142,7 +142,10 @@ func (r *run) waitForWindow(ctx context.Context, s work.WindowSelector) error {
 		}
 		return false, nil
 	})
-	if code, _ := codeOf(ctx, err); err != nil && code == work.Timeout {
+	if err == nil {
+		return nil
+	}
+	if code, _ := codeOf(ctx, err); code == work.Timeout {
 		return faultf(work.Timeout, "no window matched in time; there were %s", seen)
 	}
 	return err

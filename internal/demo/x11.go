@@ -58,7 +58,7 @@ func X11(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
-	watch, err := s.StartCtl(ctx, s.Out, "watch", replayID, "--output", "plain")
+	watch, err := s.StartCtl(ctx, s.Out, "watch", replayID, "--output", "plain", "--fail-on-pause")
 	if err != nil {
 		return err
 	}

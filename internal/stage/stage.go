@@ -53,7 +53,7 @@ func (s *Stage) OnClose(f func() error) { s.closers = append(s.closers, f) }
 
 // New makes a stage; Close ends everything on it.
 func New(c Config) (*Stage, error) {
-	log, err := os.Create(filepath.Join(c.Dir, "programs.Log"))
+	log, err := os.Create(filepath.Join(c.Dir, "programs.log"))
 	if err != nil {
 		return nil, err
 	}
