@@ -250,11 +250,11 @@ func TestAReportWithUnknownWordsIsTakenAndKept(t *testing.T) {
 		r := sessiontest.Failed(a.Dispatch(), 4711, "a fault of tomorrow")
 		r.Warnings = []reprisev1.Warning{4712}
 		a.Report(r)
-		if v := a.Ack(); v != reprisev1.ReportVerdict_REPORT_VERDICT_ACCEPTED {
-			t.Errorf("verdict %v", v)
-		}
 		if p := a.Next().GetPause(); p.GetReason() != reprisev1.PauseReason_PAUSE_REASON_INTERNAL {
 			t.Errorf("%v came, want a pause", p)
+		}
+		if v := a.Ack(); v != reprisev1.ReportVerdict_REPORT_VERDICT_ACCEPTED {
+			t.Errorf("verdict %v", v)
 		}
 		kept := &reprisev1.Report{}
 		if err := proto.Unmarshal(w.store.fold(t, "r-1").Actions[0].Report.Payload, kept); err != nil || !proto.Equal(kept, r) {

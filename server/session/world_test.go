@@ -207,7 +207,9 @@ func (w *world) submit(id string, names ...string) {
 		}
 		c.Steps = append(c.Steps, replay.Step{Name: name, Kind: "click", Payload: payload, Critical: true, ChangesScreen: true, MaxRetries: -1})
 	}
-	w.ask(machine, func(reply func(dispatch.Answer)) dispatch.Input { return dispatch.Submit{ReplayID: id, Created: c, Reply: reply} })
+	w.ask(machine, func(reply func(dispatch.Answer)) dispatch.Input {
+		return dispatch.Submit{ReplayID: id, Created: c, Reply: reply}
+	})
 }
 
 func (w *world) command(id string, decide func(*replay.Replay) ([]replay.Event, error)) {
