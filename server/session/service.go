@@ -16,13 +16,10 @@ import (
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/interceptors/auth"
-	"github.com/reprise-rpa/reprise/internal/faultpoint"
 	"github.com/reprise-rpa/reprise/internal/id"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 	"github.com/reprise-rpa/reprise/server/dispatch"
-	"github.com/reprise-rpa/reprise/server/pending"
 	"github.com/reprise-rpa/reprise/server/registry"
-	"github.com/reprise-rpa/reprise/server/replay"
 	"github.com/reprise-rpa/reprise/server/rpcstatus"
 )
 
@@ -155,7 +152,13 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 		return ErrGoingAway
 	}
 	defer s.remove(ses)
-	if err := s.claim(ctx, ses, hello, deadline, func(ctx context.Context) error { return loop.Open(ctx, open, ses) }); err != nil {
+	err = s.claim(ctx, ses, hello, deadline, func(ctx context.Context) error {
+		for i := range open.Results {
+			unspoken(ctx, &ses.typed, loop, &open.Results[i])
+		}
+		return loop.Open(ctx, open, ses)
+	})
+	if err != nil {
 		return err
 	}
 	log := s.cfg.Log.With(logkeys.Machine, machineID, logkeys.Session, ses.id)
@@ -227,63 +230,6 @@ func (s *Service) lastReport(ctx context.Context, ses *session, loop *dispatch.L
 	default:
 	}
 	return context.Cause(ses.ended)
-}
-
-func (s *Service) handle(ctx context.Context, ses *session, loop *dispatch.Loop, m *reprisev1.ConnectRequest) error {
-	switch m := m.GetMessage().(type) {
-	case *reprisev1.ConnectRequest_Report:
-		return s.report(ctx, ses, loop, m.Report)
-	case *reprisev1.ConnectRequest_Progress:
-		loop.TryPost(progress(ses.id, m.Progress)) // one that is dropped is followed by the next
-		return nil
-	case *reprisev1.ConnectRequest_DesktopState:
-		d := m.DesktopState
-		s.cfg.Registry.SetDesktop(ses.machineID, ses.id, int(d.GetKind()), d.GetDetail())
-		return loop.Post(ses.ended, dispatch.Desktop{SessionID: ses.id, Usable: usable(d)})
-	case *reprisev1.ConnectRequest_PersonRequest:
-		return s.person(ses, loop, m.PersonRequest)
-	case *reprisev1.ConnectRequest_Ping:
-		ses.queue(pong(m.Ping.GetNumber()))
-		return nil
-	case *reprisev1.ConnectRequest_Pong:
-		ses.pong(m.Pong.GetNumber())
-		return nil
-	}
-	return ErrNoHello // a second hello, or nothing that is known
-}
-
-func progress(sessionID string, p *reprisev1.Progress) dispatch.Progress {
-	phase := pending.Received
-	if p.GetState() == reprisev1.ProgressState_PROGRESS_STATE_EXECUTING {
-		phase = pending.Executing
-	}
-	return dispatch.Progress{SessionID: sessionID, ActionID: p.GetActionId(), Phase: phase, Doing: p.GetDoing()}
-}
-
-func (s *Service) report(ctx context.Context, ses *session, loop *dispatch.Loop, r *reprisev1.Report) error {
-	if r.GetMachineId() != "" && r.GetMachineId() != ses.machineID {
-		return fmt.Errorf("%w: %q", ErrOtherMachine, r.GetMachineId())
-	}
-	faultpoint.Hit(faultpoint.ReportReceived, r.GetActionId())
-	res, err := result(r)
-	if err != nil {
-		return err
-	}
-	return loop.Post(ctx, dispatch.Report{SessionID: ses.id, Result: res})
-}
-
-// person takes what the person at the machine asks for.
-func (s *Service) person(ses *session, loop *dispatch.Loop, p *reprisev1.PersonRequest) error {
-	by := "person at " + ses.machineID
-	decide := func(r *replay.Replay) ([]replay.Event, error) { return r.DecidePause(by, "") }
-	if p.GetKind() == reprisev1.PersonRequestKind_PERSON_REQUEST_KIND_GO_ON {
-		decide = func(r *replay.Replay) ([]replay.Event, error) { return r.DecideResume(replay.ResumeCommand{By: by}) }
-	}
-	return loop.Post(ses.ended, dispatch.Command{ReplayID: p.GetReplayId(), Decide: decide, Reply: func(a dispatch.Answer) {
-		if a.Err != nil {
-			s.cfg.Log.Warn("the person at the machine asked in vain", logkeys.Machine, ses.machineID, logkeys.Replay, a.Replay, logkeys.Error, a.Err)
-		}
-	}})
 }
 
 func (s *Service) add(ses *session) bool {

@@ -55,6 +55,8 @@ type session struct {
 	open bool                         // the welcome is in out
 	held []*reprisev1.ConnectResponse // what waits for the welcome
 
+	typed typed // what its actions typed
+
 	pinged   atomic.Uint64 // number of the last ping
 	ponged   atomic.Uint64 // number of the last answer
 	answered chan struct{} // ponged has changed
@@ -78,6 +80,9 @@ func (s *session) Send(e dispatch.Effect) {
 	if err != nil {
 		s.end(err)
 		return
+	}
+	if d := m.GetDispatch(); d != nil {
+		s.typed.put(d.GetActionId(), d.GetAction())
 	}
 	s.queue(m)
 }
