@@ -250,7 +250,7 @@ func TestAWaitForAWindowThatIsThereSucceeds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := work.Action{Do: work.WaitForWindow{Window: work.WindowSelector{Title: "terminal"}}}
 		outcome := performWith(t.Context(), newScreen(), &shelf{}, a, nil)
-		if !outcome.Success {
+		if !outcome.Success() {
 			t.Errorf("%s: %s", verdict(outcome), outcome.Message)
 		}
 	})

@@ -19,13 +19,15 @@ import (
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
 )
 
-// programs builds the programs with fault points, once per run of the tests.
+// programs builds the programs with fault points, once per run of the tests. They
+// are built as they ship, without the race detector: the same code runs under it
+// in the bubbles, and pictures take it seconds.
 var programs = sync.OnceValues(func() (string, error) {
 	bin, err := os.MkdirTemp("", "reprise-cases")
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-race", "-tags", "faultpoint", "-o", bin+"/",
+	cmd := exec.Command("go", "build", "-tags", "faultpoint", "-o", bin+"/",
 		"./server/cmd/reprised", "./server/cmd/reprisectl", "./agent/cmd/reprise-agent", "./internal/virtualdesktop/cmd/virtual-desktop")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.CombinedOutput()
@@ -56,11 +58,11 @@ type theatre struct {
 // steps is a workflow whose every step leaves its own mark on the desktop.
 const steps = `name: marks
 actions:
-  - {name: save, click: {}, target: {windowTitle: Tools, point: {x: 0.33, y: 0.22}}}
+  - {name: save, click: {}, target: {windowTitle: Tools, point: {x: 0.33, y: 0.31}}}
   - {name: note, click: {}, target: {windowTitle: Notes, point: {x: 0.5, y: 0.5}}}
   - {name: text, type: {text: "first é€"}, expectedWindowBefore: Notes}
   - {name: again, paste: {text: " second"}, expectedWindowBefore: Notes}
-  - {name: end, click: {}, target: {windowTitle: Tools, point: {x: 0.33, y: 0.22}}}
+  - {name: end, click: {}, target: {windowTitle: Tools, point: {x: 0.33, y: 0.31}}}
 `
 
 // marks are what the desktop counts when each step had its effect once, in order.
