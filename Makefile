@@ -71,7 +71,7 @@ breaking: .protovalidate ## the schema against the last tag, else against the pa
 	@tools/breaking-selftest
 
 # protovalidate's schema, out of the module cache: nothing is asked of a registry.
-.protovalidate: go.mod
+.protovalidate: tools/protovalidate
 	@tools/protovalidate $@
 
 .PHONY: clean
