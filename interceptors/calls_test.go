@@ -70,9 +70,7 @@ func TestAPanicIsToldToTheLogAlone(t *testing.T) {
 			t.Errorf("the peer is told %q", got)
 		}
 		b.services.connect = func(grpc.BidiStreamingServer[reprisev1.ConnectRequest, reprisev1.ConnectResponse]) error {
-			var nothing map[string]int
-			nothing["x"] = 1
-			return nil
+			panic(errors.New("a fault of ours"))
 		}
 		_, err = b.connect(with(t, agent), t).Recv()
 		wantCode(t, "a stream", err, codes.Internal)

@@ -38,7 +38,7 @@ func TestAPanicBecomesInternalAndItsStackIsLogged(t *testing.T) {
 	}{
 		"text":    {func() { panic("typed text") }, "error=string"},
 		"error":   {func() { panic(errors.New("typed text")) }, "error=*errors.errorString"},
-		"runtime": {func() { var s []int; _ = s[len(s)] }, "index out of range"},
+		"runtime": {func() { s, i := []int{}, 0; _ = s[i] }, "index out of range"},
 		"nil":     {func() { panic(nil) }, "nil argument"},
 	}
 	for call, run := range calls {

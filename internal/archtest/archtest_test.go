@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +107,24 @@ func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
 	for _, p := range packages(t) {
 		if !strings.HasPrefix(p.ImportPath, module+"gen/") && len(p.GoFiles) > 0 && p.Doc == "" {
 			t.Errorf("%s has no package comment", p.ImportPath)
+		}
+	}
+}
+
+// A test that sleeps outside a bubble of synctest is slow on a good day and wrong
+// on a bad one.
+func TestOnlyTestsInABubbleSleep(t *testing.T) {
+	files, err := exec.CommandContext(t.Context(), "git", "-C", "../..", "grep", "-l", `time\.Sleep(`, "--", "*_test.go").Output()
+	if err != nil && len(files) > 0 {
+		t.Fatalf("git grep: %v", err)
+	}
+	for _, file := range strings.Fields(string(files)) {
+		source, err := os.ReadFile(filepath.Join("../..", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(source), `"testing/synctest"`) && !strings.HasPrefix(file, "internal/archtest/") {
+			t.Errorf("%s sleeps and uses no synctest", file)
 		}
 	}
 }

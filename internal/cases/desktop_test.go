@@ -81,12 +81,6 @@ func (d *countingDesktop) State(context.Context) (desktop.State, error) {
 	return d.state, nil
 }
 
-func (d *countingDesktop) setState(k desktop.Kind) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.state = desktop.State{Kind: k}
-}
-
 // Monitors implements driver.Eyes.
 func (d *countingDesktop) Monitors(context.Context) ([]driver.Monitor, error) {
 	return []driver.Monitor{{Bounds: screen, Scale: 1, Primary: true}}, nil

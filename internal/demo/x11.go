@@ -89,7 +89,7 @@ func startX(ctx context.Context, s *stage.Stage) (string, error) {
 	_ = w.Close()
 	line, err := bufio.NewReader(r).ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("Xvfb says no display: %w", err)
+		return "", fmt.Errorf("no display from Xvfb: %w", err)
 	}
 	display := ":" + strings.TrimSpace(line)
 	terminal, err := testkit.Start(ctx, "xterm", s.Log, []string{"DISPLAY=" + display, "LC_ALL=C.UTF-8", "SHELL=/bin/sh", "HOME=" + s.Dir},

@@ -104,7 +104,7 @@ func (l *Link) accept() {
 		if err != nil {
 			return
 		}
-		server, err := net.Dial("tcp", l.target)
+		server, err := net.DialTimeout("tcp", l.target, time.Second)
 		if err != nil { // the server is down: the agent sees that
 			_ = agent.Close()
 			continue

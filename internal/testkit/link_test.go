@@ -22,7 +22,7 @@ func ends(t *testing.T) (*Link, net.Conn, net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = link.Close() })
-	agent, err := net.Dial("tcp", link.Address())
+	agent, err := new(net.Dialer).DialContext(t.Context(), "tcp", link.Address())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,13 +39,11 @@ func ends(t *testing.T) (*Link, net.Conn, net.Conn) {
 	return link, agent, server
 }
 
-func read(t *testing.T, c net.Conn, n int) []byte {
+func read(t *testing.T, c net.Conn, n int) {
 	t.Helper()
-	buf := make([]byte, n)
-	if _, err := io.ReadFull(c, buf); err != nil {
+	if _, err := io.ReadFull(c, make([]byte, n)); err != nil {
 		t.Fatalf("read %d bytes: %v", n, err)
 	}
-	return buf
 }
 
 func dataFrame(n int) []byte {

@@ -141,7 +141,7 @@ const ways = "byText, vlmDescription, anchorImage, windowTitle, uiaTarget or poi
 // needsPlace says whether an action of this kind means nothing without a target.
 func needsPlace(a *reprisev1.Action) bool {
 	switch a.GetKind().(type) {
-	case *reprisev1.Action_Click, *reprisev1.Action_Move, *reprisev1.Action_Drag, *reprisev1.Action_WaitForTarget:
+	case *reprisev1.Action_Click, *reprisev1.Action_Move, *reprisev1.Action_Drag, *reprisev1.Action_Scroll, *reprisev1.Action_WaitForTarget:
 		return true
 	}
 	return false

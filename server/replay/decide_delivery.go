@@ -133,7 +133,7 @@ func (r *Replay) giveUp(a *Action, reason string, deadClient bool) []Event {
 // DecideAgentAway pauses a replay whose agent has been away too long. An action
 // in flight becomes the one to decide on; a late report still settles it.
 func (r *Replay) DecideAgentAway() []Event {
-	if r.State != Running && !(r.State == Paused && r.InFlight >= 0) {
+	if r.State != Running && (r.State != Paused || r.InFlight < 0) {
 		return nil
 	}
 	decide := ""

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,9 +59,7 @@ func TestARefusedResumeNamesTheChecks(t *testing.T) {
 }
 
 func asChecks(err error, e **ChecksError) bool {
-	got, ok := err.(*ChecksError)
-	*e = got
-	return ok
+	return errors.As(err, e)
 }
 
 func TestSkippingAGateSkipsItsStep(t *testing.T) {

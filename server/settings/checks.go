@@ -46,7 +46,7 @@ func declareChecks(set *setting.Set, s *Settings) {
 		if s.MetricsListen == "" {
 			return nil
 		}
-		_, _, err := splitAddress("metrics-listen", s.MetricsListen)
+		_, err := hostOf("metrics-listen", s.MetricsListen)
 		return err
 	}, "metrics-listen")
 	set.Check(func() error {
@@ -59,7 +59,7 @@ func declareChecks(set *setting.Set, s *Settings) {
 
 // checkListen keeps plain text on this machine.
 func (s *Settings) checkListen() error {
-	host, _, err := splitAddress("listen", s.Listen)
+	host, err := hostOf("listen", s.Listen)
 	if err != nil {
 		return err
 	}
@@ -69,15 +69,15 @@ func (s *Settings) checkListen() error {
 	return nil
 }
 
-func splitAddress(name, address string) (host, port string, err error) {
-	host, port, err = net.SplitHostPort(address)
+func hostOf(name, address string) (string, error) {
+	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
-		return "", "", fmt.Errorf("%s must be host:port", name)
+		return "", fmt.Errorf("%s must be host:port", name)
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
-		return "", "", fmt.Errorf("%s must end with a port", name)
+		return "", fmt.Errorf("%s must end with a port", name)
 	}
-	return host, port, nil
+	return host, nil
 }
 
 // loopback says whether host is this machine alone, without asking a resolver:

@@ -105,8 +105,6 @@ func declareStream(set *setting.Set, s *Settings) {
 
 func declareDesktop(set *setting.Set, s *Settings) {
 	set.Add(
-		setting.Setting{Name: "min-display", Env: "RPA_MIN_DISPLAY", Value: setting.Dimensions(&s.MinDisplay, setting.Size{Width: 1200, Height: 800}),
-			Help: "Smallest usable display; a smaller one gets no work."},
 		setting.Setting{Name: "min-score-template", Env: "RPA_MIN_SCORE_TEMPLATE", Value: setting.Float(&s.MinScoreTemplate, 0.95, 0, 1),
 			Help: "Least score at which a picture counts as found."},
 		setting.Setting{Name: "min-score-text", Env: "RPA_MIN_SCORE_TEXT", Value: setting.Float(&s.MinScoreText, 0.80, 0, 1),

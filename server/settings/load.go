@@ -49,7 +49,7 @@ func (s Settings) warnings() []string {
 		all = append(all, "watchdog is off: an action without a report waits until its agent reconnects")
 	}
 	if s.MetricsListen != "" {
-		if host, _, err := splitAddress("metrics-listen", s.MetricsListen); err == nil && !loopback(host) {
+		if host, err := hostOf("metrics-listen", s.MetricsListen); err == nil && !loopback(host) {
 			all = append(all, "metrics-listen is not a loopback address: metrics are served in plain text to anyone")
 		}
 	}

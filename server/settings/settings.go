@@ -7,8 +7,6 @@ package settings
 
 import (
 	"time"
-
-	"github.com/reprise-rpa/reprise/internal/setting"
 )
 
 // Settings is everything that can be set about a server. The comments are the
@@ -75,8 +73,6 @@ type Settings struct {
 	// The server stops within this time after SIGTERM.
 	DrainTimeout time.Duration
 
-	// Smallest usable display; a smaller one gets no work.
-	MinDisplay setting.Size
 	// Least score at which a picture counts as found.
 	MinScoreTemplate float64
 	// Least score at which a text counts as found.

@@ -75,7 +75,6 @@ var sample = map[string]struct {
 	"action-timeout":          {flag: "50s", env: "50", want: 50 * time.Second, wrong: "x"},
 	"report-ack-timeout":      {flag: "11s", env: "11", want: 11 * time.Second, wrong: "x"},
 	"drain-timeout":           {flag: "16s", env: "16", want: 16 * time.Second, wrong: "x"},
-	"min-display":             {flag: "800x600", want: Default().MinDisplay, wrong: "large"},
 	"min-score-template":      {flag: "0.9", want: 0.9, wrong: "1.1"},
 	"min-score-text":          {flag: "0.7", want: 0.7, wrong: "NaN"},
 	"effect-timeout":          {flag: "1500ms", env: "1.5", want: 1500 * time.Millisecond, wrong: "x"},
@@ -87,14 +86,6 @@ var sample = map[string]struct {
 	"precheck-timeout":        {flag: "400ms", env: "0.4", want: 400 * time.Millisecond, wrong: "x"},
 	"server-action-timeout":   {flag: "4m", env: "240", want: 4 * time.Minute, wrong: "x"},
 	"paste-timeout":           {flag: "31s", env: "31", want: 31 * time.Second, wrong: "x"},
-}
-
-func init() {
-	display := sample["min-display"]
-	s := Default().MinDisplay
-	s.Width, s.Height = 800, 600
-	display.want = s
-	sample["min-display"] = display
 }
 
 func TestEverySettingIsReadFromAllThreeSources(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/reprise-rpa/reprise/agent/desktop"
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -137,7 +138,7 @@ func throughProxy(t *testing.T, to string, pass func(request string) bool) *driv
 
 func relay(near net.Conn, to string, pass func(string) bool) {
 	defer func() { _ = near.Close() }()
-	far, err := net.Dial("tcp", to)
+	far, err := net.DialTimeout("tcp", to, time.Second)
 	if err != nil {
 		return
 	}

@@ -122,7 +122,7 @@ func failure(err error, sent int) (int, error) {
 		return sent + 1, err // it may have been taken
 	}
 	if sent > 0 {
-		err = fmt.Errorf("%w: %s", driver.ErrBlocked, err)
+		err = fmt.Errorf("%w: %v", driver.ErrBlocked, err) //nolint:errorlint // what it wraps must not be found: something was sent
 	}
 	return sent, err
 }

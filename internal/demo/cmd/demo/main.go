@@ -19,8 +19,9 @@ func main() {
 	keep := flag.String("keep", ".demo", "folder for what the run leaves")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *desktop, *bin, *keep); err != nil {
+	err := run(ctx, *desktop, *bin, *keep)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
 		os.Exit(1)
 	}

@@ -24,8 +24,10 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := command().ExecuteContext(ctx); err != nil && ctx.Err() == nil {
+	err := command().ExecuteContext(ctx)
+	asked := ctx.Err() != nil
+	stop()
+	if err != nil && !asked {
 		fmt.Fprintln(os.Stderr, "virtual-desktop:", err)
 		os.Exit(1)
 	}

@@ -176,7 +176,7 @@ func TestEveryExitCodeIsDocumented(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| code | meaning |\n|---:|---|\n")
 	for _, e := range ExitCodes {
-		table.WriteString(fmt.Sprintf("| %d | %s |\n", e.Code, e.Meaning))
+		fmt.Fprintf(&table, "| %d | %s |\n", e.Code, e.Meaning)
 	}
 	if !strings.Contains(string(doc), table.String()) {
 		t.Errorf("docs/exit-codes.md lacks this table:\n%s", table.String())
