@@ -125,7 +125,7 @@ func (s *Service) ListReplays(ctx context.Context, req *reprisev1.ListReplaysReq
 	}
 	out := &reprisev1.ListReplaysResponse{NextPageToken: next}
 	for _, h := range heads {
-		out.Replays = append(out.Replays, fromHead(h))
+		out.Replays = append(out.Replays, s.fromHead(h))
 	}
 	return out, nil
 }
@@ -187,13 +187,33 @@ func (s *Service) command(ctx context.Context, replayID string, d decision) (dis
 		if foldErr != nil {
 			return a, nil, foldErr
 		}
+		if !r.State.Ended() {
+			return a, nil, dispatch.ErrUnavailable // its loop will know it in a moment
+		}
 		_, err = d(r)
 	}
 	if err != nil {
 		return a, nil, err
 	}
-	head, err = s.cfg.Journal.Head(ctx, replayID)
-	return a, fromHead(head), err
+	r, err := s.head(ctx, replayID)
+	return a, r, err
+}
+
+// head shows a replay without its actions.
+func (s *Service) head(ctx context.Context, replayID string) (*reprisev1.Replay, error) {
+	h, err := s.cfg.Journal.Head(ctx, replayID)
+	if err != nil {
+		return nil, err
+	}
+	return s.fromHead(h), nil
+}
+
+// fromHead adds to a head what the journal does not know: whether the agent of a
+// live replay is away.
+func (s *Service) fromHead(h replay.Head) *reprisev1.Replay {
+	r := fromHead(h)
+	r.AgentAway = !h.State.Ended() && !s.cfg.Registry.Held(h.MachineID)
+	return r
 }
 
 // ask hands an input to a machine's loop and waits for its answer.

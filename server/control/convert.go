@@ -1,7 +1,9 @@
 package control
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -48,6 +50,8 @@ func fromView(v dispatch.View) *reprisev1.Replay {
 	for _, a := range v.Actions {
 		r.Actions = append(r.Actions, fromAction(a))
 	}
+	// The core has them in the order of the decisions alone.
+	slices.SortStableFunc(r.Actions, func(a, b *reprisev1.ActionStatus) int { return cmp.Compare(a.GetStep(), b.GetStep()) })
 	return r
 }
 

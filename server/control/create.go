@@ -40,7 +40,8 @@ func (s *Service) create(ctx context.Context, req *reprisev1.CreateReplayRequest
 	}
 	if req.GetRequestId() != "" {
 		defer s.requests.lock(req.GetRequestId())()
-		if r, err := s.known(ctx, req.GetRequestId(), hash); r != nil || err != nil {
+		r, err := s.known(ctx, req.GetRequestId(), hash)
+		if err != nil || r != nil && !req.GetValidateOnly() {
 			return r, err
 		}
 	}
@@ -58,13 +59,19 @@ func (s *Service) create(ctx context.Context, req *reprisev1.CreateReplayRequest
 		return preview(created)
 	}
 	replayID := id.New("r")
-	if _, err := s.ask(ctx, req.GetMachineId(), func(reply func(dispatch.Answer)) dispatch.Input {
+	_, err = s.ask(ctx, req.GetMachineId(), func(reply func(dispatch.Answer)) dispatch.Input {
 		return dispatch.Submit{ReplayID: replayID, Created: created, Reply: reply}
-	}); err != nil {
+	})
+	if errors.Is(err, replay.ErrRequestIDTaken) {
+		// An earlier call of this caller, who did not wait for it, was under way.
+		if r, known := s.known(ctx, req.GetRequestId(), hash); r != nil || known != nil {
+			return r, known
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
-	head, err := s.cfg.Journal.Head(ctx, replayID)
-	return fromHead(head), err
+	return s.head(ctx, replayID)
 }
 
 // known returns the replay that a request id made before; nil: none.
@@ -78,7 +85,7 @@ func (s *Service) known(ctx context.Context, requestID, hash string) (*reprisev1
 	case head.RequestHash != hash:
 		return nil, fmt.Errorf("%w: by replay %s, with another body", replay.ErrRequestIDTaken, head.ReplayID)
 	}
-	return fromHead(head), nil
+	return s.fromHead(head), nil
 }
 
 // bodyHash is over everything that makes two requests the same.

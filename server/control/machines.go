@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -36,7 +37,12 @@ func (s *Service) ListMachines(ctx context.Context, _ *reprisev1.ListMachinesReq
 
 func (s *Service) machine(ctx context.Context, id string, m registry.Machine) (*reprisev1.Machine, error) {
 	var status dispatch.Status
-	if err := s.cfg.Fleet.Loop(id).Do(ctx, func(d *dispatch.Machine) { status = d.Status() }); err != nil {
+	seen := make(chan dispatch.Status, 1) // the loop may look after this call has ended
+	err := s.cfg.Fleet.Loop(id).Do(ctx, func(d *dispatch.Machine) { seen <- d.Status() })
+	switch {
+	case err == nil:
+		status = <-seen
+	case !errors.Is(err, dispatch.ErrUnavailable): // else its trouble hides no other machine
 		return nil, err
 	}
 	out := &reprisev1.Machine{

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"time"
+
 	"google.golang.org/grpc"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
@@ -13,7 +15,13 @@ func (s *Service) WatchReplay(req *reprisev1.WatchReplayRequest, st grpc.ServerS
 	return rpcstatus.Error(s.watch(req.GetReplayId(), st))
 }
 
-func (s *Service) watch(replayID string, st grpc.ServerStreamingServer[reprisev1.WatchReplayResponse]) error {
+// sendTimeout is how long one change may take to be sent: a watcher that reads
+// nothing for so long is ended, whether or not more changes wait.
+const sendTimeout = 10 * time.Second
+
+type watchStream = grpc.ServerStreamingServer[reprisev1.WatchReplayResponse]
+
+func (s *Service) watch(replayID string, st watchStream) error {
 	ctx := st.Context()
 	head, err := s.cfg.Journal.Head(ctx, replayID)
 	if err != nil {
@@ -29,9 +37,9 @@ func (s *Service) watch(replayID string, st grpc.ServerStreamingServer[reprisev1
 		if err != nil {
 			return err
 		}
-		return st.Send(&reprisev1.WatchReplayResponse{Replay: fromView(v)})
+		return s.send(st, &reprisev1.WatchReplayResponse{Replay: fromView(v)})
 	}
-	if err := st.Send(&reprisev1.WatchReplayResponse{Replay: fromView(first)}); err != nil {
+	if err := s.send(st, &reprisev1.WatchReplayResponse{Replay: fromView(first)}); err != nil {
 		return err
 	}
 	for {
@@ -40,7 +48,7 @@ func (s *Service) watch(replayID string, st grpc.ServerStreamingServer[reprisev1
 			if !ok {
 				return w.Err()
 			}
-			if err := st.Send(change(v)); err != nil {
+			if err := s.send(st, change(v)); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -48,6 +56,23 @@ func (s *Service) watch(replayID string, st grpc.ServerStreamingServer[reprisev1
 		case <-s.cfg.Ended:
 			return dispatch.ErrStopped
 		}
+	}
+}
+
+// send sends a response, unless the watcher does not read. Nothing but the
+// handler's return frees a Send that hangs, so it gets a goroutine of its own.
+func (s *Service) send(st watchStream, m *reprisev1.WatchReplayResponse) error {
+	sent := make(chan error, 1)
+	go func() { sent <- st.Send(m) }()
+	late := time.NewTimer(sendTimeout)
+	defer late.Stop()
+	select {
+	case err := <-sent:
+		return err
+	case <-late.C:
+		return dispatch.ErrSlowWatcher
+	case <-s.cfg.Ended:
+		return dispatch.ErrStopped
 	}
 }
 

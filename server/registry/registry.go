@@ -173,3 +173,11 @@ func (r *Registry) Machines() []Machine {
 	}
 	return all
 }
+
+// Held says whether a session holds the machine.
+func (r *Registry) Held(machineID string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.machines[machineID]
+	return m != nil && m.holder != nil
+}
