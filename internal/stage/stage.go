@@ -245,8 +245,11 @@ func (s *Stage) GetReplay(ctx context.Context, id string) (*reprisev1.Replay, er
 	return res.GetReplay(), err
 }
 
+// ErrNoPause says that a replay ended without a pause.
+var ErrNoPause = errors.New("the replay ended without a pause")
+
 // AwaitPause waits until the replay is paused, also across restarts of the
-// server, and returns it.
+// server, and returns it. A replay that ends without is ErrNoPause.
 func (s *Stage) AwaitPause(ctx context.Context, id string) (*reprisev1.Replay, error) {
 	conn, err := s.Client()
 	if err != nil {
@@ -268,8 +271,11 @@ func watchForPause(ctx context.Context, replays reprisev1.ReplayServiceClient, i
 	}
 	for {
 		res, err := watch.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil, ErrNoPause
+		}
 		if err != nil {
-			return nil, fmt.Errorf("the replay did not pause: %w", err)
+			return nil, err
 		}
 		if r := res.GetReplay(); r.GetState() == reprisev1.ReplayState_REPLAY_STATE_PAUSED {
 			return r, nil
