@@ -85,11 +85,15 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if h.tokens, err = tokens.Open(s.DataDir, h.log); err != nil {
 		return err
 	}
-	pictures, err := evidence.Open(filepath.Join(s.DataDir, "evidence"), int64(s.EvidenceMaxBytes))
-	if err != nil {
+	// The journal first: who has it has the folder, and may clean up the rest.
+	if h.journal, err = journal.Open(ctx, journal.Options{Dir: s.DataDir, Log: h.log}); err != nil {
 		return err
 	}
-	if h.journal, err = journal.Open(ctx, journal.Options{Dir: s.DataDir, Log: h.log}); err != nil {
+	if err := private(s.DataDir); err != nil {
+		return err
+	}
+	pictures, err := evidence.Open(filepath.Join(s.DataDir, "evidence"), int64(s.EvidenceMaxBytes))
+	if err != nil {
 		return err
 	}
 	tel, err := telemetry.New(h.metrics, h.log)
@@ -104,10 +108,10 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	h.log.Info("journal recovered", logkeys.Count, len(h.fleet.Machines()), logkeys.Elapsed, time.Since(start))
-	return h.services(pictures)
+	return h.services(pictures, tel)
 }
 
-func (h *Host) services(pictures *evidence.Store) error {
+func (h *Host) services(pictures *evidence.Store, tel *telemetry.Telemetry) error {
 	s := h.cfg.Settings
 	options, err := h.options()
 	if err != nil {
@@ -116,7 +120,8 @@ func (h *Host) services(pictures *evidence.Store) error {
 	held := &registry.Registry{}
 	h.sessions = session.New(session.Config{
 		Loop: h.fleet.Loop, Registry: held, Version: h.cfg.Version, OpenTimeout: 5 * time.Second,
-		PingInterval: s.PingInterval, PingTimeout: s.PingTimeout, Settings: sessionSettings(s), Log: h.log,
+		PingInterval: s.PingInterval, PingTimeout: s.PingTimeout, Settings: sessionSettings(s),
+		Observer: tel, Log: h.log,
 	})
 	services := control.New(control.Config{
 		Journal: h.journal, Fleet: h.fleet, Pictures: pictures, Machines: h.tokens, Registry: held, Ended: h.ended,
@@ -146,7 +151,7 @@ func (h *Host) options() ([]grpc.ServerOption, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport, err := transportOptions(h.cfg.Settings)
+	transport, err := transportOptions(h.cfg.Settings, h.log)
 	return append(chain, transport...), err
 }
 

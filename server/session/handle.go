@@ -18,6 +18,7 @@ func (s *Service) handle(ctx context.Context, ses *session, loop *dispatch.Loop,
 	case *reprisev1.ConnectRequest_Report:
 		return s.report(ctx, ses, loop, m.Report)
 	case *reprisev1.ConnectRequest_Progress:
+		ses.clock.heard(m.Progress.GetActionId(), s.cfg.Observer)
 		loop.TryPost(progress(ses, m.Progress)) // one that is dropped is followed by the next
 		return nil
 	case *reprisev1.ConnectRequest_DesktopState:
@@ -50,6 +51,7 @@ func (s *Service) report(ctx context.Context, ses *session, loop *dispatch.Loop,
 		return fmt.Errorf("%w: %q", ErrOtherMachine, r.GetMachineId())
 	}
 	faultpoint.Hit(faultpoint.ReportReceived, r.GetActionId())
+	ses.clock.reported(r.GetActionId(), s.cfg.Observer)
 	res, err := result(r)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ import (
 // ProtocolVersion is the newest protocol that this server speaks.
 const ProtocolVersion = 1
 
-// Config sets up the service. All fields but Log are required.
+// Config sets up the service. All fields but Observer and Log are required.
 type Config struct {
 	Loop         func(machineID string) *dispatch.Loop
 	Registry     *registry.Registry
@@ -35,6 +35,7 @@ type Config struct {
 	PingInterval time.Duration
 	PingTimeout  time.Duration
 	Settings     *reprisev1.SessionSettings // what the welcome says
+	Observer     Observer                   // nil means nobody
 	Log          *slog.Logger               // nil means discard
 }
 
@@ -52,6 +53,9 @@ type Service struct {
 func New(c Config) *Service {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Observer == nil {
+		c.Observer = nobody{}
 	}
 	return &Service{cfg: c, open: map[*session]struct{}{}}
 }
@@ -163,7 +167,9 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 	}
 	log := s.cfg.Log.With(logkeys.Machine, machineID, logkeys.Session, ses.id)
 	log.Info("session opened", logkeys.Boot, hello.GetBootId(), logkeys.Spool, hello.GetAgentInstanceId())
+	s.cfg.Observer.Opened(machineID)
 	s.run(ctx, ses, loop, st, read, deadline)
+	s.cfg.Observer.Ended(machineID)
 	s.cfg.Registry.Release(machineID, ses.id)
 	// The loop must hear of it even when the stream's own context is over; it
 	// refuses only when it has ended itself.

@@ -55,7 +55,8 @@ type session struct {
 	open bool                         // the welcome is in out
 	held []*reprisev1.ConnectResponse // what waits for the welcome
 
-	typed typed // what its actions typed
+	typed typed   // what its actions typed
+	clock clocked // the action that it waits for
 
 	pinged   atomic.Uint64 // number of the last ping
 	ponged   atomic.Uint64 // number of the last answer
@@ -83,6 +84,7 @@ func (s *session) Send(e dispatch.Effect) {
 	}
 	if d := m.GetDispatch(); d != nil {
 		s.typed.put(d.GetActionId(), d.GetAction())
+		s.clock.sent(d.GetActionId())
 	}
 	s.queue(m)
 }

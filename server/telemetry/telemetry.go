@@ -25,6 +25,9 @@ type Telemetry struct {
 	orphanAge, sweepTook     prometheus.Histogram
 	appendTook               prometheus.Histogram
 	appendFailed             prometheus.Counter
+	connects                 *prometheus.CounterVec
+	streams                  prometheus.Gauge
+	received, reported       prometheus.Histogram
 	collectors               []prometheus.Collector
 }
 
@@ -48,6 +51,10 @@ func New(reg prometheus.Registerer, log *slog.Logger) (*Telemetry, error) {
 	t.orphanAge = t.histogram("rpa_replay_orphan_age_seconds", "Age of orphans from their first dispatch.", []float64{10, 30, 60, 120, 300})
 	t.sweepTook = t.histogram("rpa_watchdog_sweep_duration_seconds", "How long a sweep took.", prometheus.ExponentialBuckets(1e-5, 4, 10))
 	t.appendTook = t.histogram("rpa_journal_append_seconds", "How long an append took to be durable.", prometheus.ExponentialBuckets(1e-4, 2, 14))
+	t.connects = t.counters("rpa_agent_connects_total", "Streams that agents have opened; the first and each reconnect.", byMachine)
+	t.streams = t.gauge("rpa_agent_streams_open", "Agents' streams that are open now.")
+	t.received = t.histogram("rpa_replay_dispatch_latency_seconds", "From an action that is ready to the agent's first word about it.", prometheus.ExponentialBuckets(1e-3, 2, 14))
+	t.reported = t.histogram("rpa_replay_report_round_trip_seconds", "From an action that is ready to its report.", prometheus.ExponentialBuckets(1e-2, 2, 14))
 	for _, c := range t.collectors {
 		if err := reg.Register(c); err != nil {
 			return nil, fmt.Errorf("telemetry: %w", err)
@@ -113,6 +120,21 @@ func (t *Telemetry) Appended(took time.Duration, err error) {
 		t.appendFailed.Inc()
 	}
 }
+
+// Opened implements session.Observer.
+func (t *Telemetry) Opened(machineID string) {
+	t.connects.WithLabelValues(machineID).Inc()
+	t.streams.Inc()
+}
+
+// Ended implements session.Observer.
+func (t *Telemetry) Ended(string) { t.streams.Dec() }
+
+// Received implements session.Observer.
+func (t *Telemetry) Received(took time.Duration) { t.received.Observe(took.Seconds()) }
+
+// Reported implements session.Observer.
+func (t *Telemetry) Reported(took time.Duration) { t.reported.Observe(took.Seconds()) }
 
 // Swept says what a sweep found. A sweep that found nothing leaves no line.
 func (t *Telemetry) Swept(s dispatch.Swept, scanned int, took time.Duration) {
