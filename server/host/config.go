@@ -2,14 +2,13 @@ package host
 
 import (
 	"crypto/tls"
-	"fmt"
+	"log/slog"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/protobuf/types/known/durationpb"
-
-	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/server/dispatch"
@@ -51,9 +50,8 @@ func sessionSettings(s settings.Settings) *reprisev1.SessionSettings {
 	}
 }
 
-// transportOptions are liveness, limits and TLS. The certificate is read again at
-// each handshake, so that a renewed one needs no restart.
-func transportOptions(s settings.Settings) ([]grpc.ServerOption, error) {
+// transportOptions are liveness, limits and TLS.
+func transportOptions(s settings.Settings, log *slog.Logger) ([]grpc.ServerOption, error) {
 	options := []grpc.ServerOption{
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: s.KeepaliveTime, Timeout: s.KeepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: s.KeepaliveMinTime, PermitWithoutStream: true}),
@@ -62,19 +60,12 @@ func transportOptions(s settings.Settings) ([]grpc.ServerOption, error) {
 	if s.TLSCertFile == "" {
 		return options, nil
 	}
-	load := func() (*tls.Certificate, error) {
-		cert, err := tls.LoadX509KeyPair(s.TLSCertFile, s.TLSKeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the certificate: %w", err)
-		}
-		return &cert, nil
-	}
-	if _, err := load(); err != nil {
+	cert := &certificate{certFile: s.TLSCertFile, keyFile: s.TLSKeyFile, log: log}
+	good, err := cert.load()
+	if err != nil {
 		return nil, err
 	}
-	creds := credentials.NewTLS(&tls.Config{
-		MinVersion:     tls.VersionTLS13,
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return load() },
-	})
+	cert.good = good
+	creds := credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: cert.get})
 	return append(options, grpc.Creds(creds)), nil
 }

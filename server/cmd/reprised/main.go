@@ -22,6 +22,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	privateFiles()
 	err := command().ExecuteContext(ctx)
 	stop()
 	if err != nil {
@@ -77,9 +79,11 @@ func serve(ctx context.Context, s settings.Settings, warnings []string, out io.W
 		log.Info("serving metrics", logkeys.Path, "http://"+metricsOn.Addr().String()+"/metrics")
 	}
 	log.Info("serving", "address", lis.Addr().String(), "data", s.DataDir, "version", buildinfo.Version())
-	err = h.Run(ctx, lis, metricsOn)
-	log.Info("stopped", logkeys.Error, err)
-	return err
+	if err := h.Run(ctx, lis, metricsOn); err != nil {
+		return err
+	}
+	log.Info("stopped")
+	return nil
 }
 
 func logger(s settings.Settings, out io.Writer) (*slog.Logger, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -33,15 +34,10 @@ func tokenCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			secret, err := store.AddAgent(args[0])
-			if err != nil {
-				return err
-			}
 			if out == "" {
-				_, err = fmt.Fprintln(cmd.OutOrStdout(), secret)
-				return err
+				return addAgent(store, args[0], cmd.OutOrStdout())
 			}
-			return writeSecret(out, secret)
+			return addAgentTo(store, args[0], out)
 		},
 	}
 	add.Flags().StringVar(&out, "out", "", "write the token to this file, readable by the owner only, instead of printing it")
@@ -95,12 +91,25 @@ func dataDirDefault() string {
 	return settings.Default().DataDir
 }
 
-// writeSecret leaves a secret in a new file that only its owner can read.
-func writeSecret(path, secret string) error {
+// addAgent makes a token and hands it out.
+func addAgent(store *tokens.Store, machine string, out io.Writer) error {
+	secret, err := store.AddAgent(machine)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, secret)
+	return err
+}
+
+// addAgentTo leaves a token in a new file that only its owner can read. The file
+// comes first: a token that cannot be handed out is not made.
+func addAgentTo(store *tokens.Store, machine, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(f, secret)
-	return errors.Join(err, f.Close())
+	if err := errors.Join(addAgent(store, machine, f), f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }

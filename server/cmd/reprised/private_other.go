@@ -1,0 +1,6 @@
+//go:build !unix
+
+package main
+
+// privateFiles does nothing where a folder's access list decides.
+func privateFiles() {}

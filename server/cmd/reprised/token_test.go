@@ -1,0 +1,95 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+// B25: a revoked agent loses its stream within 5 s, and cannot come back.
+func TestARevokedTokensStreamEnds(t *testing.T) {
+	t.Parallel()
+	s := start(t, t.TempDir())
+	ctx := s.addAgent()
+	a := s.agent(ctx)
+	out, code := run(t, "token", "list", "--data-dir", s.dir)
+	id := regexp.MustCompile(`(?m)^(\w+)\s+agent\s+desk-1\s`).FindStringSubmatch(out)
+	if code != 0 || id == nil || !regexp.MustCompile(`(?m)^\w+\s+operator\s`).MatchString(out) {
+		t.Fatalf("%d: %s", code, out)
+	}
+	if out, code := run(t, "token", "revoke", id[1], "--data-dir", s.dir); code != 0 || out != "" {
+		t.Fatalf("%d: %s", code, out)
+	}
+	began := time.Now()
+	if err := a.End(); status.Code(err) != codes.Unauthenticated || time.Since(began) > 5*time.Second {
+		t.Errorf("the stream ended with %v after %v", err, time.Since(began))
+	}
+	if _, err := reprisev1.NewEvidenceServiceClient(s.conn).FindMissing(ctx, &reprisev1.FindMissingRequest{}); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("the token still opens: %v", err)
+	}
+	if out, code := run(t, "token", "revoke", id[1], "--data-dir", s.dir); code != 1 || !strings.Contains(out, "no such token") {
+		t.Errorf("%d: %s", code, out)
+	}
+}
+
+func TestARotatedOperatorTokenReplacesTheOld(t *testing.T) {
+	t.Parallel()
+	s := start(t, t.TempDir())
+	before := s.ctx
+	out, code := run(t, "token", "rotate-operator", "--data-dir", s.dir)
+	if code != 0 || strings.TrimSpace(out) != filepath.Join(s.dir, "operator.token") {
+		t.Fatalf("%d: %s", code, out)
+	}
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	list := func() error {
+		_, err := s.replays.ListReplays(before, &reprisev1.ListReplaysRequest{})
+		return err
+	}
+	for range 60 {
+		if list() != nil {
+			break
+		}
+		<-poll.C
+	}
+	if err := list(); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("the old token still opens: %v", err)
+	}
+	if _, err := s.replays.ListReplays(s.operator(), &reprisev1.ListReplaysRequest{}); err != nil {
+		t.Errorf("the new one does not: %v", err)
+	}
+}
+
+func TestATokenThatCannotBeHandedOutIsNotMade(t *testing.T) {
+	t.Parallel()
+	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "agent.token")
+	if msg, code := run(t, "token", "add-agent", machine, "--data-dir", dir, "--out", out); code != 0 || msg != "" {
+		t.Fatalf("%d: %s", code, msg)
+	}
+	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 || info.Size() < 40 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if msg, code := run(t, "token", "add-agent", machine, "--data-dir", dir, "--out", out); code != 1 || !strings.Contains(msg, "exists") {
+		t.Errorf("%d: %s", code, msg)
+	}
+	if list, _ := run(t, "token", "list", "--data-dir", dir); strings.Count(list, "agent") != 1 {
+		t.Errorf("the tokens are:\n%s", list)
+	}
+	if msg, code := run(t, "token", "add-agent", "no machine", "--data-dir", dir, "--out", out+"2"); code != 1 || !strings.Contains(msg, "machine id") {
+		t.Errorf("%d: %s", code, msg)
+	}
+	if _, err := os.Stat(out + "2"); err == nil {
+		t.Error("an empty file is left behind")
+	}
+	if msg, code := run(t, "token", "list", "--data-dir", filepath.Join(dir, "missing")); code != 1 || !strings.Contains(msg, "data folder") {
+		t.Errorf("%d: %s", code, msg)
+	}
+}
