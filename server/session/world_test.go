@@ -181,6 +181,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) dial() *grpc.ClientConn {
 	w.t.Helper()
 	conn, err := grpc.NewClient("passthrough:server", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithStaticStreamWindowSize(1<<16), // so that a test knows how much fits
 		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return w.listener.DialContext(ctx) }))
 	if err != nil {
 		w.t.Fatal(err)

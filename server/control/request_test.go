@@ -1,0 +1,89 @@
+package control
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/registry"
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// rival is a journal to which an earlier call of the same caller writes at the
+// last moment: after the request id was looked for, before it is taken.
+type rival struct {
+	mu    sync.Mutex
+	hash  string // of the earlier call's body; empty: the same as this one's
+	taken replay.Head
+}
+
+func (r *rival) Append(_ context.Context, entries []replay.Entry) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken = entries[0].Head; r.hash != "" {
+		r.taken.RequestHash = r.hash
+	}
+	r.taken.ReplayID = "r-earlier"
+	return replay.ErrRequestIDTaken
+}
+
+func (r *rival) HeadByRequest(context.Context, string) (replay.Head, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.taken.ReplayID == "" {
+		return replay.Head{}, replay.ErrNotFound
+	}
+	return r.taken, nil
+}
+
+func (r *rival) LiveOf(context.Context, string) ([]replay.Record, error)  { return nil, nil }
+func (r *rival) Live(context.Context, func(replay.Record) error) error    { return nil }
+func (r *rival) EndedIDs(context.Context) (map[string][]string, error)    { return nil, nil }
+func (r *rival) Head(context.Context, string) (replay.Head, error)        { return r.taken, nil }
+func (r *rival) Records(context.Context, string) ([]replay.Record, error) { return nil, nil }
+func (r *rival) Heads(context.Context, replay.Filter) ([]replay.Head, string, error) {
+	return nil, "", nil
+}
+
+type quiet struct{}
+
+func (quiet) Note(string, dispatch.Note)    {}
+func (quiet) Appended(time.Duration, error) {}
+
+type anyMachine struct{}
+
+func (anyMachine) Registered(string) bool { return true }
+func (anyMachine) MachineIDs() []string   { return nil }
+
+// A caller that asks again while its first call is still under way gets the
+// replay of the first call; a caller with another body is refused.
+func TestARequestThatIsOvertakenByItselfIsAnswered(t *testing.T) {
+	for hash, want := range map[string]codes.Code{"": codes.OK, "of another body": codes.AlreadyExists} {
+		synctest.Test(t, func(t *testing.T) {
+			j := &rival{hash: hash}
+			ctx, stop := context.WithCancel(t.Context())
+			fleet, err := dispatch.Recover(ctx, dispatch.FleetConfig{Store: j, Observer: quiet{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			done := make(chan error, 1)
+			go func() { done <- fleet.Run(ctx) }()
+			s := New(Config{Journal: j, Fleet: fleet, Machines: anyMachine{}, Registry: &registry.Registry{}})
+			res, err := s.CreateReplay(ctx, &reprisev1.CreateReplayRequest{RequestId: "job-1", MachineId: "desk-1", Workflow: &reprisev1.Workflow{
+				Name: "w", Actions: []*reprisev1.Action{{Kind: &reprisev1.Action_Screenshot{Screenshot: &reprisev1.Screenshot{}}}},
+			}})
+			if status.Code(err) != want || err == nil && res.GetReplay().GetReplayId() != "r-earlier" {
+				t.Errorf("%v, %v; want %v", res, err, want)
+			}
+			stop()
+			<-done
+		})
+	}
+}
