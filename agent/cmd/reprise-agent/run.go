@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"image"
-	"io"
 	"log/slog"
 	"os"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/internal/logs"
 )
 
 func runCommand() *cobra.Command {
@@ -40,7 +39,7 @@ func runCommand() *cobra.Command {
 }
 
 func run(cmd *cobra.Command, s settings, warnings []string) error {
-	log, err := logger(s, cmd.ErrOrStderr())
+	log, err := logs.New(cmd.ErrOrStderr(), s.LogLevel, s.LogFormat)
 	if err != nil {
 		return err
 	}
@@ -86,16 +85,4 @@ func openDesktop(s settings, log *slog.Logger) (openedDesktop, error) {
 		return virtualdesktop.New(s.Desktop), nil
 	}
 	return openX11(s, log)
-}
-
-func logger(s settings, out io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
-		return nil, fmt.Errorf("log level: %w", err)
-	}
-	o := &slog.HandlerOptions{Level: level}
-	if s.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(out, o)), nil
-	}
-	return slog.New(slog.NewTextHandler(out, o)), nil
 }

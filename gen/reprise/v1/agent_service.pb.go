@@ -1327,7 +1327,7 @@ type Progress struct {
 	ActionId string `protobuf:"bytes,1,opt,name=action_id,json=actionId,proto3" json:"action_id,omitempty"`
 	// The attempt.
 	AttemptId string `protobuf:"bytes,2,opt,name=attempt_id,json=attemptId,proto3" json:"attempt_id,omitempty"`
-	// How far it is.
+	// How far it is. A value that the server does not know is taken as received.
 	State ProgressState `protobuf:"varint,3,opt,name=state,proto3,enum=reprise.v1.ProgressState" json:"state,omitempty"`
 	// What the agent is doing, for people. Never holds typed text.
 	Doing         string `protobuf:"bytes,4,opt,name=doing,proto3" json:"doing,omitempty"`
@@ -1708,7 +1708,8 @@ func (x *GoAway) GetReason() string {
 // PersonRequest is what the person at the machine asks for.
 type PersonRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// What.
+	// What. A value that the server does not know pauses the replay: whoever asks
+	// wants it to wait.
 	Kind PersonRequestKind `protobuf:"varint,1,opt,name=kind,proto3,enum=reprise.v1.PersonRequestKind" json:"kind,omitempty"`
 	// The replay that was shown; empty: the one that holds the machine.
 	ReplayId      string `protobuf:"bytes,2,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
@@ -1950,13 +1951,13 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\fresent_count\x18\x02 \x01(\x05R\vresentCount\x12@\n" +
 	"\x0elast_resent_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\flastResentAt\x12=\n" +
 	"\rresend_reason\x18\x04 \x01(\x0e2\x18.reprise.v1.ResendReasonR\fresendReason\x12\x1a\n" +
-	"\bdelivery\x18\x05 \x01(\x05R\bdelivery\"\xb6\x01\n" +
+	"\bdelivery\x18\x05 \x01(\x05R\bdelivery\"\xac\x01\n" +
 	"\bProgress\x12'\n" +
 	"\taction_id\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\bactionId\x12&\n" +
 	"\n" +
-	"attempt_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18dR\tattemptId\x129\n" +
-	"\x05state\x18\x03 \x01(\x0e2\x19.reprise.v1.ProgressStateB\b\xbaH\x05\x82\x01\x02\x10\x01R\x05state\x12\x1e\n" +
+	"attempt_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18dR\tattemptId\x12/\n" +
+	"\x05state\x18\x03 \x01(\x0e2\x19.reprise.v1.ProgressStateR\x05state\x12\x1e\n" +
 	"\x05doing\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x05doing\"|\n" +
 	"\tReportAck\x12\x1b\n" +
 	"\taction_id\x18\x01 \x01(\tR\bactionId\x12\x1d\n" +
@@ -1977,10 +1978,9 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\taction_id\x18\x02 \x01(\tR\bactionId\"d\n" +
 	"\x06GoAway\x12B\n" +
 	"\x0freconnect_after\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x0ereconnectAfter\x12\x16\n" +
-	"\x06reason\x18\x02 \x01(\tR\x06reason\"t\n" +
-	"\rPersonRequest\x12=\n" +
-	"\x04kind\x18\x01 \x01(\x0e2\x1d.reprise.v1.PersonRequestKindB\n" +
-	"\xbaH\a\x82\x01\x04\x10\x01 \x00R\x04kind\x12$\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"r\n" +
+	"\rPersonRequest\x12;\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x1d.reprise.v1.PersonRequestKindB\b\xbaH\x05\x82\x01\x02 \x00R\x04kind\x12$\n" +
 	"\treplay_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18dR\breplayId\"\x1e\n" +
 	"\x04Ping\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x04R\x06number\"\x1e\n" +

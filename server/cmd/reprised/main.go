@@ -16,6 +16,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/internal/logs"
 	"github.com/reprise-rpa/reprise/server/host"
 	"github.com/reprise-rpa/reprise/server/settings"
 )
@@ -55,7 +56,7 @@ func command() *cobra.Command {
 }
 
 func serve(ctx context.Context, s settings.Settings, warnings []string, out io.Writer) error {
-	log, err := logger(s, out)
+	log, err := logs.New(out, s.LogLevel, s.LogFormat)
 	if err != nil {
 		return err
 	}
@@ -84,16 +85,4 @@ func serve(ctx context.Context, s settings.Settings, warnings []string, out io.W
 	}
 	log.Info("stopped")
 	return nil
-}
-
-func logger(s settings.Settings, out io.Writer) (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
-		return nil, fmt.Errorf("log level: %w", err)
-	}
-	o := &slog.HandlerOptions{Level: level}
-	if s.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(out, o)), nil
-	}
-	return slog.New(slog.NewTextHandler(out, o)), nil
 }
