@@ -52,7 +52,7 @@ func TestNumbersThatAreCastMeanTheSameOnBothSides(t *testing.T) {
 
 // A number past the core's last one has no name: the loops above end at the last.
 func TestTheCoreHasNoFurtherStates(t *testing.T) {
-	if s, a := replay.State(replay.Cancelled+1), replay.ActionState(replay.ActionCancelled+1); s.String() != "UNKNOWN" || a.String() != "UNKNOWN" {
+	if s, a := replay.Cancelled+1, replay.ActionCancelled+1; s.String() != "UNKNOWN" || a.String() != "UNKNOWN" {
 		t.Errorf("%v and %v are missing in the schema", s, a)
 	}
 }

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -149,7 +150,7 @@ func TestAWatchBeginsWithEverythingAndEndsWithTheReplay(t *testing.T) {
 		revision, last := first.GetReplay().GetRevision(), first
 		for {
 			m, err := w.Recv()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
@@ -172,7 +173,7 @@ func TestAWatchBeginsWithEverythingAndEndsWithTheReplay(t *testing.T) {
 		if err != nil || m.GetReplay().GetState() != completed || len(m.GetReplay().GetActions()) != 2 {
 			t.Error(m, err)
 		}
-		if _, err := ended.Recv(); err != io.EOF {
+		if _, err := ended.Recv(); !errors.Is(err, io.EOF) {
 			t.Errorf("the watch of an ended replay ends with %v", err)
 		}
 		_, err = s.watch("r-9").Recv()

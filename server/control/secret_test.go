@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestTypedTextIsInNoLogAndNoAnswer(t *testing.T) {
 		a.Report(failed)
 		for {
 			m, err := watch.Recv()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			if err != nil {
