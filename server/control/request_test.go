@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -83,7 +84,9 @@ func TestARequestThatIsOvertakenByItselfIsAnswered(t *testing.T) {
 				t.Errorf("%v, %v; want %v", res, err, want)
 			}
 			stop()
-			_ = <-done // it ends by its context
+			if err := <-done; !errors.Is(err, context.Canceled) {
+				t.Errorf("the fleet ended with %v", err)
+			}
 		})
 	}
 }

@@ -168,9 +168,12 @@ func (s *session) flush(send func(*reprisev1.ConnectResponse) error) error {
 // send sends a message, unless it is an action and the session has ended: who has
 // been replaced is given no more work, and the machine's next session is.
 func (s *session) send(m *reprisev1.ConnectResponse, send func(*reprisev1.ConnectResponse) error) error {
-	ended := s.ended.Err() != nil
-	if m.GetDispatch() != nil && ended {
-		return nil
+	select {
+	case <-s.ended.Done():
+		if m.GetDispatch() != nil {
+			return nil
+		}
+	default:
 	}
 	return send(m)
 }
