@@ -48,12 +48,7 @@ func tokenCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			_, _ = fmt.Fprintln(w, "ID\tROLE\tMACHINE\tCREATED")
-			for _, t := range store.Tokens() {
-				_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, t.Role, t.Machine, t.CreatedAt.Format("2006-01-02 15:04:05"))
-			}
-			return w.Flush()
+			return listTokens(store, cmd.OutOrStdout())
 		},
 	}
 	revoke := &cobra.Command{
@@ -73,15 +68,29 @@ func tokenCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := store.RotateOperator(); err != nil {
-				return err
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), filepath.Join(dataDir, tokens.OperatorFile))
-			return err
+			return rotateOperator(store, dataDir, cmd.OutOrStdout())
 		},
 	}
 	cmd.AddCommand(add, list, revoke, rotate)
 	return cmd
+}
+
+func listTokens(store *tokens.Store, out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "ID\tROLE\tMACHINE\tCREATED")
+	for _, t := range store.Tokens() {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, t.Role, t.Machine, t.CreatedAt.Format("2006-01-02 15:04:05"))
+	}
+	return w.Flush()
+}
+
+// rotateOperator says where the new token is, and not what it is.
+func rotateOperator(store *tokens.Store, dataDir string, out io.Writer) error {
+	if err := store.RotateOperator(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(out, filepath.Join(dataDir, tokens.OperatorFile))
+	return err
 }
 
 func dataDirDefault() string {
