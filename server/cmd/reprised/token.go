@@ -26,21 +26,6 @@ func tokenCommand() *cobra.Command {
 		}
 		return tokens.Open(dataDir, nil)
 	}
-	var out string
-	add := &cobra.Command{
-		Use: "add-agent MACHINE", Short: "Register a machine and make a token for its agent", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := open()
-			if err != nil {
-				return err
-			}
-			if out == "" {
-				return addAgent(store, args[0], cmd.OutOrStdout())
-			}
-			return addAgentTo(store, args[0], out)
-		},
-	}
-	add.Flags().StringVar(&out, "out", "", "write the token to this file, readable by the owner only, instead of printing it")
 	list := &cobra.Command{
 		Use: "list", Short: "List the tokens", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -71,7 +56,26 @@ func tokenCommand() *cobra.Command {
 			return rotateOperator(store, dataDir, cmd.OutOrStdout())
 		},
 	}
-	cmd.AddCommand(add, list, revoke, rotate)
+	cmd.AddCommand(addAgentCommand(open), list, revoke, rotate)
+	return cmd
+}
+
+func addAgentCommand(open func() (*tokens.Store, error)) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use: "add-agent MACHINE", Short: "Register a machine and make a token for its agent", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := open()
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				return addAgent(store, args[0], cmd.OutOrStdout())
+			}
+			return addAgentTo(store, args[0], out)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "write the token to this file, readable by the owner only, instead of printing it")
 	return cmd
 }
 
