@@ -179,7 +179,7 @@ func (w *world) freezeDisk() string {
 
 // pass lets the bubble's time go by.
 func pass(d time.Duration) {
-	time.Sleep(d) //nolint:forbidigo // it takes no real time
+	time.Sleep(d)
 }
 
 func click(id, attempt string) *reprisev1.Dispatch {

@@ -340,7 +340,7 @@ func TestAFullDiskRefusesToExecuteAndRecoversByItself(t *testing.T) {
 		}
 		disk.full.Store(false)
 		r.handle(runner.Acked{Ack: runner.Ack{ActionID: "a"}})
-		time.Sleep(10 * time.Second) //nolint:forbidigo // of the bubble: the next try to write the spool anew
+		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		r.handle(ask("c", "c1"))
 		r.expect("progress c1 false", "report c1 success completed")

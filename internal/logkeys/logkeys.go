@@ -28,4 +28,6 @@ const (
 	Elapsed  = "elapsed"  // how long something took
 	After    = "after"    // how long something waits
 	Stack    = "stack"    // stack of a panic
+	Revision = "revision" // position in a replay's journal
+	Detail   = "detail"   // more about it, for people
 )

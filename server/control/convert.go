@@ -2,7 +2,6 @@ package control
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"time"
 
@@ -83,48 +82,10 @@ func intention(payload []byte) string {
 func fromEvents(v dispatch.View) []*reprisev1.ReplayEvent {
 	var out []*reprisev1.ReplayEvent
 	for _, ev := range v.Events {
-		kind, action, detail := describe(ev)
+		kind, action, detail := replay.Describe(ev)
 		out = append(out, &reprisev1.ReplayEvent{
 			Revision: v.Head.Revision, At: timestamp(v.Head.UpdatedAt), Type: kind, ActionId: action, Detail: detail,
 		})
 	}
 	return out
-}
-
-// describe gives an event its name and says what it concerns.
-func describe(ev replay.Event) (kind, action, detail string) {
-	switch ev := ev.(type) {
-	case replay.Created:
-		return "replay_created", "", ev.Workflow
-	case replay.Started:
-		return "replay_started", "", ""
-	case replay.Dispatched:
-		return "action_dispatched", ev.ActionID, fmt.Sprintf("attempt %s, %v", ev.AttemptID, ev.Reason)
-	case replay.Adopted:
-		return "action_adopted", ev.ActionID, ""
-	case replay.Requeued:
-		return "action_requeued", ev.ActionID, ev.Reason.String()
-	case replay.Reported:
-		return "action_reported", ev.ActionID, reported(ev)
-	case replay.LostMemory:
-		return "action_memory_lost", ev.ActionID, ""
-	case replay.GaveUp:
-		return "action_given_up", ev.ActionID, ""
-	case replay.PausedBy:
-		return "replay_paused", ev.Decide, ev.Reason
-	case replay.GatePassed:
-		return "pause_passed", "", fmt.Sprintf("step %d", ev.Step)
-	case replay.Resumed:
-		return "replay_resumed", "", ev.By
-	case replay.Ended:
-		return "replay_ended", "", ev.State.String()
-	}
-	return "unknown", "", ""
-}
-
-func reported(ev replay.Reported) string {
-	if ev.Report.Success {
-		return ev.Outcome.String()
-	}
-	return ev.Outcome.String() + ": " + ev.Report.Code
 }

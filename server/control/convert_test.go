@@ -63,7 +63,7 @@ func TestEveryEventHasItsName(t *testing.T) {
 		replay.Created{}, replay.Started{}, replay.Dispatched{}, replay.Adopted{}, replay.Requeued{}, replay.Reported{}, replay.LostMemory{},
 		replay.GaveUp{}, replay.PausedBy{}, replay.GatePassed{}, replay.Resumed{}, replay.Ended{},
 	} {
-		kind, _, _ := describe(ev)
+		kind, _, _ := replay.Describe(ev)
 		if kind == "unknown" || seen[kind] {
 			t.Errorf("%T is called %q", ev, kind)
 		}

@@ -56,6 +56,7 @@ func (r *rival) Heads(context.Context, replay.Filter) ([]replay.Head, string, er
 type quiet struct{}
 
 func (quiet) Note(string, dispatch.Note)    {}
+func (quiet) Changed(string, dispatch.View) {}
 func (quiet) Appended(time.Duration, error) {}
 
 type anyMachine struct{}

@@ -84,7 +84,7 @@ func (m *Machine) redeliver(recs *recorder, r *replay.Replay, executing *Ref) {
 	if m.fromRecovery[id] {
 		reason = replay.ServerRestart
 	}
-	recs.add(r, r.DecideReconnect(m.session.BootID, reason, m.cfg.Policy, m.lastStraw())...)
+	recs.add(r, r.DecideReconnect(m.session.Session, reason, m.cfg.Policy, m.lastStraw())...)
 }
 
 // report takes a report. Its answer waits for its own record and all before it.

@@ -32,6 +32,10 @@ func (m *Machine) command(recs *recorder, in Command) {
 	if in.ReplayID == "" && len(m.live) > 0 {
 		r = m.live[0]
 	}
+	if in.SessionID != "" && (m.session == nil || m.session.ID != in.SessionID) {
+		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: ErrOldSession})
+		return
+	}
 	if r == nil {
 		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: replay.ErrNotFound})
 		return

@@ -181,6 +181,7 @@ func (c *fakeConn) closedWith() error {
 type fakeObserver struct{}
 
 func (fakeObserver) Note(string, Note)             {}
+func (fakeObserver) Changed(string, View)          {}
 func (fakeObserver) Appended(time.Duration, error) {}
 
 var errEnough = errors.New("the test is over")

@@ -46,6 +46,9 @@ type (
 	// Command is what a person says to a replay.
 	Command struct {
 		ReplayID string // empty: the one that holds the machine
+		// SessionID is set when the person at the machine says it: it counts only
+		// while that session holds the machine.
+		SessionID string
 		// Decide is one of the replay's command functions.
 		Decide func(*replay.Replay) ([]replay.Event, error)
 		Reply  func(Answer)

@@ -33,6 +33,9 @@ type Conn interface {
 // Observer is told what happened, once it is durable: it logs and counts.
 type Observer interface {
 	Note(machineID string, n Note)
+	// Changed is told of every change of a replay, and of progress, which has no
+	// events.
+	Changed(machineID string, v View)
 	Appended(took time.Duration, err error)
 }
 
@@ -43,6 +46,10 @@ var (
 	ErrUnavailable = errors.New("the machine's journal cannot be read")
 	// ErrStopped says that the server is going away.
 	ErrStopped = errors.New("the server is going away")
+	// ErrUnwritable says that the journal failed to take a write.
+	ErrUnwritable = errors.New("the journal took no write")
+	// ErrOldSession refuses what a session says that no longer holds the machine.
+	ErrOldSession = errors.New("the session no longer holds the machine")
 	// ErrDeaf ends the session of an agent that misses receipts one after the other.
 	ErrDeaf = errors.New("the agent answers pings and takes no work")
 )
@@ -147,7 +154,21 @@ func (l *Loop) write(ctx context.Context, entries []replay.Entry) error {
 	start := time.Now()
 	err := l.journal.Append(ctx, entries)
 	l.observer.Appended(time.Since(start), err)
-	return err
+	return unwritable(err)
+}
+
+// unwritable marks what the journal's own trouble is, apart from what it refuses
+// for a reason of ours.
+func unwritable(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, known := range []error{replay.ErrNoSpace, replay.ErrStale, replay.ErrRequestIDTaken} {
+		if errors.Is(err, known) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrUnwritable, err)
 }
 
 // refold reads the machine's state from the journal again; it says whether that
@@ -206,6 +227,7 @@ func (l *Loop) perform(effect Effect) {
 	case Answer:
 		effect.Reply(effect)
 	case Changed:
+		l.observer.Changed(l.machine.id, effect.View)
 		l.watchers.publish(effect.View)
 	case Note:
 		l.observer.Note(l.machine.id, effect)

@@ -204,7 +204,9 @@ func TestALoopThatEndsAnswersWhoeverWaits(t *testing.T) {
 		if err := <-asked; !errors.Is(err, ErrStopped) {
 			t.Errorf("a question: %v", err)
 		}
-		<-ended
+		if err := <-ended; !errors.Is(err, errEnough) {
+			t.Errorf("the fleet ended with %v", err)
+		}
 		release()
 		if err := l.Post(t.Context(), Tick{}); !errors.Is(err, ErrStopped) {
 			t.Errorf("a post afterwards: %v", err)

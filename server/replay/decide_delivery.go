@@ -7,6 +7,7 @@ type Session struct {
 	ID      string
 	SpoolID string // the agent's memory
 	BootID  string // the agent's process
+	Clean   bool   // the process before this one ended in order, as it was asked to
 }
 
 // DecideNext moves a replay whose machine is free: it puts the head of the queue
@@ -91,9 +92,9 @@ func (r *Replay) DecideOrphan(actionID string, p Policy, deadClient bool) []Even
 	}
 	switch {
 	case p.SkipKinds[r.Steps[a.Step].Kind] || a.Resent >= p.MaxResends:
-		return r.giveUp(a, "orphan_max_resends", deadClient)
+		return r.giveUp(a, "orphan_max_resends", "", deadClient)
 	case a.Deliveries >= p.MaxDeliveries:
-		return r.giveUp(a, "delivery_failed", deadClient)
+		return r.giveUp(a, "delivery_failed", "", deadClient)
 	}
 	return []Event{Requeued{ActionID: a.ID, Reason: OrphanTimeout, Spent: true, Tail: p.RequeueAtTail}}
 }
@@ -106,12 +107,13 @@ func (r *Replay) DecideNotReceived(actionID string, p Policy, deadClient bool) [
 	case a == nil || a.State != ActionDispatched || p.SkipKinds[r.Steps[a.Step].Kind]:
 		return nil
 	case a.Deliveries >= p.MaxDeliveries:
-		return r.giveUp(a, "delivery_failed", deadClient)
+		return r.giveUp(a, "delivery_failed", "", deadClient)
 	}
 	return []Event{Requeued{ActionID: a.ID, Reason: NotReceived}}
 }
 
-func (r *Replay) giveUp(a *Action, reason string, deadClient bool) []Event {
+// giveUp acts on used-up resends or deliveries. detail is for people.
+func (r *Replay) giveUp(a *Action, reason, detail string, deadClient bool) []Event {
 	events := []Event{GaveUp{ActionID: a.ID, AllDeliveries: reason == "delivery_failed"}}
 	step := &r.Steps[a.Step]
 	// Deliveries that are used up are no matter of the kind: something is wrong
@@ -119,13 +121,13 @@ func (r *Replay) giveUp(a *Action, reason string, deadClient bool) []Event {
 	pauses := step.OnGiveUp == GiveUpPause || step.OnGiveUp == GiveUpByKind && (step.Critical || reason == "delivery_failed")
 	switch {
 	case step.OnGiveUp == GiveUpFail:
-		return append(events, Ended{State: Failed, Reason: a.ID + ": " + message(reason, "")})
+		return append(events, Ended{State: Failed, Reason: a.ID + ": " + message(reason, detail)})
 	case deadClient && pauses:
-		return append(events, r.pauseFor("dead_client", "", a.ID)...)
+		return append(events, r.pauseFor("dead_client", detail, a.ID)...)
 	case deadClient:
-		return append(events, r.pauseFor("dead_client", "", "")...)
+		return append(events, r.pauseFor("dead_client", detail, "")...)
 	case pauses:
-		return append(events, r.pauseFor(reason, "", a.ID)...)
+		return append(events, r.pauseFor(reason, detail, a.ID)...)
 	}
 	return events
 }

@@ -80,22 +80,23 @@ func (r *Replay) DecideOtherMemory(spoolID string) []Event {
 
 // DecideReconnect acts on the action in flight when the agent that has it opens
 // a stream without executing it: it is delivered again, and the agent answers
-// from memory if it knows it. An agent whose process went away with the action
-// in flight spends a resend: the action may be what kills it.
-func (r *Replay) DecideReconnect(bootID string, reason Reason, p Policy, deadClient bool) []Event {
+// from memory if it knows it. An agent whose process died with the action in
+// flight spends a resend: the action may be what kills it. One that was stopped in
+// order, to be updated for example, spends nothing.
+func (r *Replay) DecideReconnect(s Session, reason Reason, p Policy, deadClient bool) []Event {
 	if r.InFlight < 0 {
 		return nil
 	}
 	a := &r.Actions[r.InFlight]
-	died := a.BootID != bootID
+	died := a.BootID != s.BootID && !s.Clean
 	switch {
 	case p.SkipKinds[r.Steps[a.Step].Kind]:
 		// Never redelivered, and the agent has nothing more to say about it.
-		return r.giveUp(a, "orphan_max_resends", deadClient)
+		return r.giveUp(a, "orphan_max_resends", "", deadClient)
 	case died && a.Resent >= p.MaxResends:
-		return r.giveUp(a, "orphan_max_resends", deadClient)
+		return r.giveUp(a, "orphan_max_resends", "its process died again and again with this action in flight", deadClient)
 	case a.Deliveries >= p.MaxDeliveries:
-		return r.giveUp(a, "delivery_failed", deadClient)
+		return r.giveUp(a, "delivery_failed", "", deadClient)
 	}
 	return []Event{Requeued{ActionID: a.ID, Reason: reason, Spent: died}}
 }

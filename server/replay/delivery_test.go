@@ -34,7 +34,7 @@ func TestEachDeliveryIsAFreshAttempt(t *testing.T) {
 		case 0:
 			w.apply(w.r.DecideNotReceived("r-1", policy, false)...)
 		case 1:
-			w.apply(w.r.DecideReconnect("boot1", Reconnect, policy, false)...)
+			w.apply(w.r.DecideReconnect(Session{BootID: "boot1"}, Reconnect, policy, false)...)
 		case 2:
 			w.take("r-1", failed(CodeDesktopUnavailable, CompletionNotStarted))
 		}
@@ -121,7 +121,7 @@ func TestASkippedKindIsGivenUpAtOnceAndNeverRedelivered(t *testing.T) {
 func TestASkippedKindIsNotRedeliveredByAReconnect(t *testing.T) {
 	w := running(t, click)
 	w.policy.SkipKinds = map[string]bool{"click": true}
-	w.apply(w.r.DecideReconnect("boot1", Reconnect, w.policy, false)...)
+	w.apply(w.r.DecideReconnect(Session{BootID: "boot1"}, Reconnect, w.policy, false)...)
 	w.wantState("r-1", ActionAbandoned)
 	w.wantPaused("orphan_max_resends", "r-1")
 }
@@ -144,7 +144,7 @@ func TestUsedUpDeliveriesPauseTheReplay(t *testing.T) {
 	for name, again := range map[string]func(r *Replay) []Event{
 		"orphans":      func(r *Replay) []Event { return r.DecideOrphan("r-1", small, false) },
 		"not received": func(r *Replay) []Event { return r.DecideNotReceived("r-1", small, false) },
-		"reconnects":   func(r *Replay) []Event { return r.DecideReconnect("boot1", Reconnect, small, false) },
+		"reconnects":   func(r *Replay) []Event { return r.DecideReconnect(Session{BootID: "boot1"}, Reconnect, small, false) },
 	} {
 		for kind, step := range map[string]Step{"click": click, "wait": wait} {
 			t.Run(kind+" by "+name, func(t *testing.T) {
@@ -171,14 +171,14 @@ func TestUsedUpDeliveriesGoOnWhereTheStepSaysSo(t *testing.T) {
 func TestAnAgentThatDiesWithTheActionSpendsAResend(t *testing.T) {
 	w := running(t, click)
 	for i, boot := range []string{"boot2", "boot3"} {
-		w.apply(w.r.DecideReconnect(boot, Reconnect, policy, false)...)
+		w.apply(w.r.DecideReconnect(Session{BootID: boot}, Reconnect, policy, false)...)
 		w.wantState("r-1", ActionQueued)
 		w.apply(w.r.DecideNext(&Session{ID: "s", SpoolID: "spool1", BootID: boot})...)
 		if got := w.r.Find("r-1").Resent; got != i+1 {
 			t.Errorf("resent %d, want %d", got, i+1)
 		}
 	}
-	w.apply(w.r.DecideReconnect("boot4", Reconnect, policy, false)...)
+	w.apply(w.r.DecideReconnect(Session{BootID: "boot4"}, Reconnect, policy, false)...)
 	w.wantState("r-1", ActionAbandoned)
 	w.wantPaused("orphan_max_resends", "r-1")
 }
@@ -186,7 +186,7 @@ func TestAnAgentThatDiesWithTheActionSpendsAResend(t *testing.T) {
 func TestACutLinkSpendsNothing(t *testing.T) {
 	w := running(t, click)
 	for _, reason := range []Reason{Reconnect, ServerRestart} {
-		w.apply(w.r.DecideReconnect("boot1", reason, policy, false)...)
+		w.apply(w.r.DecideReconnect(Session{BootID: "boot1"}, reason, policy, false)...)
 		w.next()
 		if a := w.r.Find("r-1"); a.Resent != 0 || a.Reason != reason {
 			t.Errorf("resent %d, reason %v; want 0, %v", a.Resent, a.Reason, reason)
@@ -270,4 +270,27 @@ func TestTwoActionsThatNeedAPersonAreAskedAboutOneAfterTheOther(t *testing.T) {
 	w.wantInFlight("r-1_resume")
 	w.report("r-1_resume", success)
 	w.wantReplay(Completed)
+}
+
+func TestAnAgentThatWasStoppedInOrderSpendsNoResend(t *testing.T) {
+	r, err := Fold([]Record{{ReplayID: "r", Seq: 1, Events: []Event{Created{MachineID: "m", Steps: []Step{{Kind: "wait", Safe: true, MaxRetries: -1}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := func(events ...Event) {
+		t.Helper()
+		for _, ev := range events {
+			if err := r.ApplyEvent("r", ev, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, boot := range []string{"1", "2", "3", "4", "5"} {
+		s := Session{SpoolID: "spool", BootID: boot, Clean: true}
+		apply(r.DecideReconnect(s, Reconnect, Policy{MaxResends: 2, MaxDeliveries: 20}, false)...)
+		apply(r.DecideNext(&s)...)
+	}
+	if a := r.Actions[0]; a.State != ActionDispatched || a.Resent != 0 {
+		t.Errorf("after five restarts in order the action is %v with %d resends spent", a.State, a.Resent)
+	}
 }

@@ -150,7 +150,7 @@ func TestAnotherMemoryLeavesThePauseOfAPausedAction(t *testing.T) {
 func TestAnotherMemoryRedeliversWhatIsSafeToRunTwice(t *testing.T) {
 	w := running(t, focus)
 	w.apply(w.r.DecideOtherMemory("spool2")...)
-	w.apply(w.r.DecideReconnect("boot2", Reconnect, policy, false)...)
+	w.apply(w.r.DecideReconnect(Session{BootID: "boot2"}, Reconnect, policy, false)...)
 	w.wantReplay(Running)
 	w.apply(w.r.DecideNext(&Session{ID: "s2", SpoolID: "spool2", BootID: "boot2"})...)
 	w.wantInFlight("r-1")

@@ -198,7 +198,7 @@ func TestARedeliveredResumeStillNamesTheOlderIDThatRanMeanwhile(t *testing.T) {
 	w.giveUp()
 	w.resume(ResumeCommand{})
 	w.report("r-1", success)
-	w.apply(w.r.DecideReconnect("boot1", Reconnect, policy, false)...)
+	w.apply(w.r.DecideReconnect(Session{BootID: "boot1"}, Reconnect, policy, false)...)
 	w.next()
 	if diff := cmp.Diff([]string{"r-1"}, w.r.Unsettled("r-1_resume")); diff != "" {
 		t.Error(diff)

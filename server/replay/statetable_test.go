@@ -113,8 +113,12 @@ var openings = []input{
 		w.apply(events...)
 		return map[Executing]string{GoOn: "go on", Stop: "stop"}[verdict]
 	}},
-	{"same process", func(w *world) string { return w.settle(w.r.DecideReconnect("boot1", Reconnect, w.policy, false)) }},
-	{"new process", func(w *world) string { return w.settle(w.r.DecideReconnect("boot2", Reconnect, w.policy, false)) }},
+	{"same process", func(w *world) string {
+		return w.settle(w.r.DecideReconnect(Session{BootID: "boot1"}, Reconnect, w.policy, false))
+	}},
+	{"new process", func(w *world) string {
+		return w.settle(w.r.DecideReconnect(Session{BootID: "boot2"}, Reconnect, w.policy, false))
+	}},
 	{"another memory", func(w *world) string { return w.settle(w.r.DecideOtherMemory("spool2")) }},
 	{"away past the grace", func(w *world) string { return w.settle(w.r.DecideAgentAway()) }},
 }

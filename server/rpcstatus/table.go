@@ -24,6 +24,8 @@ var table = []entry{
 	{replay.ErrStale, codes.Aborted, "JOURNAL_STALE"},
 	{dispatch.ErrUnavailable, codes.Unavailable, "JOURNAL_UNREADABLE"},
 	{dispatch.ErrStopped, codes.Unavailable, "GOING_AWAY"},
+	{dispatch.ErrUnwritable, codes.Unavailable, "JOURNAL_UNWRITABLE"},
+	{dispatch.ErrOldSession, codes.Aborted, "SESSION_REPLACED"},
 	{dispatch.ErrDeaf, codes.Unavailable, "NOT_ACKNOWLEDGING"},
 	{dispatch.ErrSlowWatcher, codes.ResourceExhausted, "WATCHER_TOO_SLOW"},
 	{registry.ErrConflict, codes.AlreadyExists, "MACHINE_HELD"},

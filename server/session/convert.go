@@ -156,7 +156,7 @@ func ref(a *reprisev1.ActionRef) dispatch.Ref {
 // opening returns what the core needs of a hello.
 func opening(sessionID string, h *reprisev1.Hello) (dispatch.Open, error) {
 	open := dispatch.Open{Session: dispatch.Session{
-		Session: replay.Session{ID: sessionID, SpoolID: h.GetAgentInstanceId(), BootID: h.GetBootId()},
+		Session: replay.Session{ID: sessionID, SpoolID: h.GetAgentInstanceId(), BootID: h.GetBootId(), Clean: h.GetLastExit() == ""},
 		Usable:  usable(h.GetDesktopState()),
 	}}
 	if h.GetExecuting() != nil {

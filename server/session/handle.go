@@ -67,7 +67,7 @@ func (s *Service) person(ses *session, loop *dispatch.Loop, p *reprisev1.PersonR
 	if p.GetKind() == reprisev1.PersonRequestKind_PERSON_REQUEST_KIND_GO_ON {
 		decide = func(r *replay.Replay) ([]replay.Event, error) { return r.DecideResume(replay.ResumeCommand{By: by}) }
 	}
-	return loop.Post(ses.ended, dispatch.Command{ReplayID: p.GetReplayId(), Decide: decide, Reply: func(a dispatch.Answer) {
+	return loop.Post(ses.ended, dispatch.Command{ReplayID: p.GetReplayId(), SessionID: ses.id, Decide: decide, Reply: func(a dispatch.Answer) {
 		if a.Err != nil {
 			s.cfg.Log.Warn("the person at the machine asked in vain", logkeys.Machine, ses.machineID, logkeys.Replay, a.Replay, logkeys.Error, a.Err)
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
@@ -28,7 +27,6 @@ var (
 	ErrPingTimeout  = rpcstatus.New(codes.Unavailable, "PING_UNANSWERED", "the agent does not answer pings")
 	ErrGoingAway    = rpcstatus.New(codes.Unavailable, "GOING_AWAY", "the server is going away")
 	ErrNotOpened    = rpcstatus.New(codes.DeadlineExceeded, "NOT_OPENED", "the server could not answer the hello in time")
-	ErrUnwritable   = rpcstatus.New(codes.Unavailable, "JOURNAL_UNWRITABLE", "the journal took no write; nothing of the hello counts")
 	ErrHelloTimeout = rpcstatus.New(codes.DeadlineExceeded, "NO_HELLO", "the stream did not open in time: no hello came")
 	ErrNoHello      = rpcstatus.New(codes.InvalidArgument, "HELLO_EXPECTED", "the first message must be the hello, and no later one may")
 	ErrOtherMachine = rpcstatus.New(codes.InvalidArgument, "OTHER_MACHINE", "the report is for another machine")
@@ -89,15 +87,8 @@ func (s *session) Send(e dispatch.Effect) {
 	s.queue(m)
 }
 
-// Close ends the session with an error that the agent is told. What the table of
-// errors does not know is the journal's own trouble, whose detail stays here: the
-// loop has logged it.
-func (s *session) Close(err error) {
-	if status.Code(rpcstatus.Error(err)) == codes.Internal {
-		err = ErrUnwritable
-	}
-	s.end(err)
-}
+// Close ends the session with an error that the agent is told.
+func (s *session) Close(err error) { s.end(err) }
 
 // queue hands a message to the writer. Nothing goes out before the welcome: a
 // pong that the agent asked for earlier, or a ping, waits for it.

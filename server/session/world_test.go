@@ -109,6 +109,7 @@ func (s *store) fold(t *testing.T, id string) *replay.Replay {
 type quiet struct{}
 
 func (quiet) Note(string, dispatch.Note)    {}
+func (quiet) Changed(string, dispatch.View) {}
 func (quiet) Appended(time.Duration, error) {}
 
 // world is a server's machines and streams over a connection in memory.

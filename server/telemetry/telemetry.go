@@ -4,13 +4,16 @@
 package telemetry
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/replay"
 )
 
 // Telemetry is the dispatch.Observer of a server.
@@ -110,6 +113,26 @@ func (t *Telemetry) Note(machineID string, n dispatch.Note) {
 		t.log.Info("[BUS] lea:safety_checks_generated", "replay", n.Replay, "count", n.Count, "sources", n.Source)
 	case dispatch.NoteMonitorRouted:
 		t.log.Info("[BUS] lea:monitor_routed", "replay", n.Replay, "action", n.Action, "idx", n.Index, "source", n.Source)
+	}
+}
+
+// Changed implements dispatch.Observer: one line per event of a replay, in order,
+// so that the log tells what became of it.
+func (t *Telemetry) Changed(machineID string, v dispatch.View) {
+	for _, ev := range v.Events {
+		kind, action, detail := replay.Describe(ev)
+		level := slog.LevelInfo
+		if kind == "replay_paused" || kind == "action_given_up" {
+			level = slog.LevelWarn
+		}
+		fields := []slog.Attr{slog.String(logkeys.Replay, v.Head.ReplayID), slog.String(logkeys.Machine, machineID), slog.Int64(logkeys.Revision, v.Head.Revision)}
+		if action != "" {
+			fields = append(fields, slog.String(logkeys.Action, action))
+		}
+		if detail != "" {
+			fields = append(fields, slog.String(logkeys.Detail, detail))
+		}
+		t.log.LogAttrs(context.Background(), level, kind, fields...) //nolint:forbidigo // a line of the log belongs to no call
 	}
 }
 

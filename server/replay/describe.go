@@ -1,0 +1,42 @@
+package replay
+
+import "fmt"
+
+// Describe gives an event its name, as logs and watchers have it, and says which
+// action it concerns and what is worth knowing of it. It never holds typed text.
+func Describe(ev Event) (kind, action, detail string) {
+	switch ev := ev.(type) {
+	case Created:
+		return "replay_created", "", ev.Workflow
+	case Started:
+		return "replay_started", "", ""
+	case Dispatched:
+		return "action_dispatched", ev.ActionID, fmt.Sprintf("attempt %s, %v", ev.AttemptID, ev.Reason)
+	case Adopted:
+		return "action_adopted", ev.ActionID, ""
+	case Requeued:
+		return "action_requeued", ev.ActionID, ev.Reason.String()
+	case Reported:
+		return "action_reported", ev.ActionID, reportOutcome(ev)
+	case LostMemory:
+		return "action_memory_lost", ev.ActionID, ""
+	case GaveUp:
+		return "action_given_up", ev.ActionID, ""
+	case PausedBy:
+		return "replay_paused", ev.Decide, ev.Reason
+	case GatePassed:
+		return "pause_passed", "", fmt.Sprintf("step %d", ev.Step)
+	case Resumed:
+		return "replay_resumed", "", ev.By
+	case Ended:
+		return "replay_ended", "", ev.State.String()
+	}
+	return "unknown", "", ""
+}
+
+func reportOutcome(ev Reported) string {
+	if ev.Report.Success {
+		return ev.Outcome.String()
+	}
+	return ev.Outcome.String() + ": " + ev.Report.Code
+}
