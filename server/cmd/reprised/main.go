@@ -51,7 +51,13 @@ func command() *cobra.Command {
 		}
 		return serve(cmd.Context(), s, warnings, cmd.ErrOrStderr())
 	}
-	cmd.AddCommand(tokenCommand())
+	cmd.AddCommand(tokenCommand(), &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), buildinfo.Version())
+			return err
+		},
+	})
 	return cmd
 }
 
@@ -64,20 +70,18 @@ func serve(ctx context.Context, s settings.Settings, warnings []string, out io.W
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	h, err := host.New(ctx, host.Config{Settings: s, Version: buildinfo.Version(), Log: log})
+	// The addresses first: a port that is taken leaves no data folder behind. Who
+	// connects before the journal is recovered waits, and is told nothing meanwhile.
+	lis, metricsOn, err := listen(s)
 	if err != nil {
 		return err
 	}
-	lis, err := net.Listen("tcp", s.Listen)
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	var metricsOn net.Listener
-	if s.MetricsListen != "" {
-		if metricsOn, err = net.Listen("tcp", s.MetricsListen); err != nil {
-			return errors.Join(fmt.Errorf("listen for metrics: %w", err), lis.Close())
-		}
+	if metricsOn != nil {
 		log.Info("serving metrics", logkeys.Path, "http://"+metricsOn.Addr().String()+"/metrics")
+	}
+	h, err := host.New(ctx, host.Config{Settings: s, Version: buildinfo.Version(), Log: log})
+	if err != nil {
+		return err
 	}
 	log.Info("serving", "address", lis.Addr().String(), "data", s.DataDir, "version", buildinfo.Version())
 	if err := h.Run(ctx, lis, metricsOn); err != nil {
@@ -85,4 +89,18 @@ func serve(ctx context.Context, s settings.Settings, warnings []string, out io.W
 	}
 	log.Info("stopped")
 	return nil
+}
+
+// listen opens the addresses of the server and, when asked for, of its metrics.
+func listen(s settings.Settings) (lis, metricsOn net.Listener, err error) {
+	if lis, err = net.Listen("tcp", s.Listen); err != nil {
+		return nil, nil, fmt.Errorf("listen: %w", err)
+	}
+	if s.MetricsListen == "" {
+		return lis, nil, nil
+	}
+	if metricsOn, err = net.Listen("tcp", s.MetricsListen); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("listen for metrics: %w", err), lis.Close())
+	}
+	return lis, metricsOn, nil
 }
