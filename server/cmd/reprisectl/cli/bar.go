@@ -84,16 +84,16 @@ func (d *barDisplay) lost(err error) error {
 	return d.above(fmt.Sprintf("the server is away, trying again; the replay is not affected (%s)\n", status.Convert(err).Message()))
 }
 
-func (d *barDisplay) end(r *reprisev1.Replay, _ int) error {
-	if d.bar != nil && r.GetState() == reprisev1.ReplayState_REPLAY_STATE_COMPLETED {
+func (d *barDisplay) end(v *view, _ int) error {
+	if d.bar != nil && v.replay.GetState() == reprisev1.ReplayState_REPLAY_STATE_COMPLETED {
 		d.bar.Describe("")
 		if err := d.bar.Finish(); err != nil {
 			return err
 		}
-		_, err := io.WriteString(d.w, "\n"+endLine(r)) // the full bar stays
+		_, err := io.WriteString(d.w, "\n"+endLines(v)) // the full bar stays
 		return err
 	}
-	return d.above(endLine(r))
+	return d.above(endLines(v))
 }
 
 // display chooses how a watch is shown.

@@ -30,7 +30,7 @@ type display interface {
 	// lost says that the server is away, once per absence.
 	lost(err error) error
 	// end shows how the watch ended.
-	end(r *reprisev1.Replay, exit int) error
+	end(v *view, exit int) error
 }
 
 // following is how a replay is watched.
@@ -49,7 +49,7 @@ func (c *client) follow(ctx context.Context, f following) error {
 	for {
 		heard, err := c.watchOnce(ctx, f, v)
 		if err == nil {
-			return f.finish(v.replay)
+			return f.finish(v)
 		}
 		if e := (*exitError)(nil); errors.As(err, &e) || ctx.Err() != nil {
 			return err
@@ -71,9 +71,9 @@ func (c *client) follow(ctx context.Context, f following) error {
 	}
 }
 
-func (f following) finish(r *reprisev1.Replay) error {
-	exit := exitOfReplay(r)
-	if err := f.show.end(r, exit); err != nil {
+func (f following) finish(v *view) error {
+	exit := exitOfReplay(v.replay)
+	if err := f.show.end(v, exit); err != nil {
 		return err
 	}
 	if exit != exitOK {

@@ -46,7 +46,7 @@ func TestAWatchOutlivesRestartsOfTheServer(t *testing.T) {
 						return dies(h, st, 10*time.Minute, tell(replay(runs, 1, action(0, acked), action(1, dispatched)), event(1, "unseen", "", "")))
 					}
 					return script(tell(replay(runs, 1, action(0, acked), action(1, dispatched))),
-						tell(replay(completed, 3, action(1, acked)), event(4200, "replay_ended", "", "")))(n, st)
+						tell(replay(completed, 3, action(1, acked), action(2, acked)), event(4200, "replay_ended", "", "")))(n, st)
 				}}
 				h.start()
 				got := ctlAt(t, h, "watch", "r-1", "-o", tt.format)

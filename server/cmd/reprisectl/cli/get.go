@@ -50,7 +50,7 @@ func (a *app) get(ctx context.Context, c *client, id string) (*reprisev1.Replay,
 func (a *app) showReplay(r *reprisev1.Replay) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "replay    %s\nworkflow  %s\nmachine   %s\nstate     %s\n", r.GetReplayId(), r.GetWorkflowName(), r.GetMachineId(), stateWord(r))
-	fmt.Fprintf(&b, "done      %d of %d actions\n", r.GetSettledCount(), r.GetActionCount())
+	fmt.Fprintf(&b, "progress  %s\n", count(slices.Values(r.GetActions())).of(r.GetActionCount()))
 	fmt.Fprintf(&b, "watched   %s\n", or(strings.TrimPrefix(word(r.GetSupervision(), "SUPERVISION_"), "unspecified"), "supervised"))
 	for _, key := range slices.Sorted(maps.Keys(r.GetLabels())) {
 		fmt.Fprintf(&b, "label     %s=%s\n", key, r.GetLabels()[key])

@@ -18,7 +18,7 @@ import (
 //	replay      a replay, as run, get, list, pause, resume and cancel answer it
 //	update      what a watch saw: the replay after a change, and the events
 //	connection  the server was lost, or is back
-//	end         the end of a watch, with the exit code
+//	end         the end of a watch: what became of the steps, and the exit code
 //	machine     a machine
 //	workflow    a workflow file that was found good
 //	version     the program's version
@@ -45,6 +45,8 @@ type line struct {
 	Message    string            `json:"message,omitempty"`
 	Resume     string            `json:"resume,omitempty"`
 	Violations []violation       `json:"violations,omitempty"`
+	Counts     *tally            `json:"counts,omitempty"`
+	GivenUp    []string          `json:"givenUpActions,omitempty"`
 	ExitCode   *int              `json:"exitCode,omitempty"`
 }
 

@@ -67,7 +67,7 @@ func parseState(name string) (reprisev1.ReplayState, error) {
 // list shows page after page, up to the limit.
 func (a *app) list(ctx context.Context, c *client, req *reprisev1.ListReplaysRequest, limit int) error {
 	table := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "REPLAY\tMACHINE\tSTATE\tDONE\tWORKFLOW\tCREATED") // Flush reports what failed
+	_, _ = fmt.Fprintln(table, "REPLAY\tMACHINE\tSTATE\tSETTLED\tWORKFLOW\tCREATED") // Flush reports what failed
 	for limit > 0 {
 		req.PageSize = int32(min(limit, maxPage))
 		var page *reprisev1.ListReplaysResponse

@@ -28,8 +28,8 @@ func (p *plainDisplay) update(u update) error {
 		b.WriteString("the server is back\n")
 	}
 	if u.snapshot {
-		fmt.Fprintf(&b, "replay %s of %q on %s: %s, %d of %d actions done\n",
-			r.GetReplayId(), r.GetWorkflowName(), r.GetMachineId(), stateWord(r), r.GetSettledCount(), r.GetActionCount())
+		fmt.Fprintf(&b, "replay %s of %q on %s: %s, %s\n",
+			r.GetReplayId(), r.GetWorkflowName(), r.GetMachineId(), stateWord(r), u.view.tally().of(r.GetActionCount()))
 	}
 	for _, a := range u.missed {
 		fmt.Fprintf(&b, "meanwhile      %s: %s\n", u.view.label(a.GetActionId()), word(a.GetState(), "ACTION_STATE_"))
@@ -125,20 +125,22 @@ func (p *plainDisplay) lost(err error) error {
 	return err
 }
 
-func (p *plainDisplay) end(r *reprisev1.Replay, _ int) error {
-	_, err := io.WriteString(p.w, endLine(r))
+func (p *plainDisplay) end(v *view, _ int) error {
+	_, err := io.WriteString(p.w, endLines(v))
 	return err
 }
 
-func endLine(r *reprisev1.Replay) string {
-	line := fmt.Sprintf("replay %s %s: %d of %d actions done", r.GetReplayId(), stateWord(r), r.GetSettledCount(), r.GetActionCount())
+// endLines are the last words on a replay, its outcome in the very last line.
+func endLines(v *view) string {
+	r, t := v.replay, v.tally()
+	line := fmt.Sprintf("replay %s %s: %s%s", r.GetReplayId(), stateWord(r), t.of(r.GetActionCount()), t.odd())
 	if r.GetEndedAt() != nil && r.GetCreatedAt() != nil {
 		line += fmt.Sprintf(" in %v", r.GetEndedAt().AsTime().Sub(r.GetCreatedAt().AsTime()).Round(100*time.Millisecond))
 	}
 	if r.GetEndReason() != "" {
 		line += ": " + r.GetEndReason()
 	}
-	return line + "\n"
+	return t.givenUp(r) + line + "\n"
 }
 
 // jsonDisplay shows a watch as one object per line.
@@ -172,6 +174,10 @@ func (j *jsonDisplay) lost(err error) error {
 	return j.emit(line{Type: "connection", ReplayID: j.id, State: "lost", Message: status.Convert(err).Message()})
 }
 
-func (j *jsonDisplay) end(r *reprisev1.Replay, exit int) error {
-	return j.emit(line{Type: "end", ReplayID: j.id, State: r.GetState().String(), Message: r.GetEndReason(), ExitCode: &exit})
+func (j *jsonDisplay) end(v *view, exit int) error {
+	t := v.tally()
+	return j.emit(line{
+		Type: "end", ReplayID: j.id, State: v.replay.GetState().String(), Message: v.replay.GetEndReason(), ExitCode: &exit,
+		Counts: &t, GivenUp: t.lostIDs(),
+	})
 }

@@ -66,7 +66,7 @@ func (a *app) steerReplay(ctx context.Context, what string, do func(context.Cont
 		if a.output == lines {
 			return a.emit(replayLine(r))
 		}
-		return a.printf("replay %s: %s, %d of %d actions done\n", r.GetReplayId(), stateWord(r), r.GetSettledCount(), r.GetActionCount())
+		return a.printf("replay %s: %s, %d of %d actions settled\n", r.GetReplayId(), stateWord(r), r.GetSettledCount(), r.GetActionCount())
 	})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,9 +43,15 @@ func (v *view) take(resp *reprisev1.WatchReplayResponse, snapshot bool) update {
 
 // label is what people call an action: its name, else what it is for, else its id.
 func (v *view) label(actionID string) string {
-	a := v.actions[actionID]
-	return or(or(a.GetName(), clip(firstLine(a.GetIntention()), 60)), actionID)
+	return or(label(v.actions[actionID]), actionID)
 }
+
+func label(a *reprisev1.ActionStatus) string {
+	return or(or(a.GetName(), clip(firstLine(a.GetIntention()), 60)), a.GetActionId())
+}
+
+// tally counts what became of the steps so far.
+func (v *view) tally() tally { return count(maps.Values(v.actions)) }
 
 // current is the action that is being done, or nil.
 func (v *view) current() *reprisev1.ActionStatus {
