@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/reprise-rpa/reprise/internal/logkeys"
@@ -51,7 +50,7 @@ func (j *Journal) Append(ctx context.Context, entries []replay.Entry) error {
 		a.size += len(a.rows[i].data)
 	}
 	if err := j.await(ctx, a); err != nil {
-		return fmt.Errorf("journal: append: %w", err)
+		return doing("append", err)
 	}
 	return nil
 }
@@ -151,14 +150,14 @@ func (j *Journal) write(f func(*writer) error) (err error) {
 	defer func() { j.noteHealth(err) }()
 	if j.writer == nil {
 		if j.writer, err = openWriter(j.db); err != nil {
-			return classify(err)
+			return j.db.classify(err)
 		}
 	}
 	if err := j.writer.transact(f); err != nil {
 		// What it could not roll back is undone by closing it.
 		_ = j.writer.close()
 		j.writer = nil
-		return classify(err)
+		return j.db.classify(err)
 	}
 	return nil
 }
@@ -168,22 +167,9 @@ func (j *Journal) noteHealth(err error) {
 	switch {
 	case err != nil && !j.failing:
 		j.failing = true
-		j.log.Error("journal: commits fail", logkeys.Error, err.Error(), logkeys.Path, j.db.path)
+		j.log.Error("journal: commits fail", logkeys.Error, detail(err), logkeys.Path, j.db.path)
 	case err == nil && j.failing:
 		j.failing = false
 		j.log.Info("journal: commits work again", logkeys.Path, j.db.path)
 	}
-}
-
-// classify gives an error of the engine its name in the interface.
-func classify(err error) error {
-	switch {
-	case err == nil || errors.Is(err, ErrDamaged):
-		return err
-	case isNoSpace(err):
-		return fmt.Errorf("%w: %w", replay.ErrNoSpace, err)
-	case isDamage(err):
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
-	}
-	return err
 }

@@ -145,11 +145,6 @@ func queryText(c *sqlite3.Conn, query string) (_ string, err error) {
 	return strings.ToLower(s.ColumnText(0)), nil
 }
 
-// isDamage says whether err comes from bytes on disk that make no sense.
-func isDamage(err error) bool {
-	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB) || errors.Is(err, sqlite3.IOERR_DATA)
-}
-
 // syncDir makes the names in dir durable.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)

@@ -45,7 +45,7 @@ func Dump(ctx context.Context, dir string, w io.Writer) error {
 		err = fmt.Errorf("%w: %d records are unreadable", ErrDamaged, unreadable)
 	}
 	if err != nil {
-		return fmt.Errorf("journal: dump %s: %w", dir, classify(err))
+		return fmt.Errorf("journal: dump %s: %w", dir, err)
 	}
 	return nil
 }

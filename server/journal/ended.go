@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"database/sql"
-	"fmt"
 )
 
 // EndedIDs returns the ids of the ended replays that are still kept, by machine.
@@ -20,7 +19,7 @@ func (j *Journal) EndedIDs(ctx context.Context) (map[string][]string, error) {
 		}, `SELECT machine_id, replay_id FROM heads WHERE ended_at IS NOT NULL ORDER BY ord`)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("journal: list the ended replays: %w", err)
+		return nil, doing("list the ended replays", err)
 	}
 	return ids, nil
 }

@@ -31,7 +31,7 @@ type filter replay.Filter
 func (j *Journal) Heads(ctx context.Context, f replay.Filter) ([]replay.Head, string, error) {
 	heads, next, err := j.page(ctx, filter(f))
 	if err != nil {
-		return nil, "", fmt.Errorf("journal: list replays: %w", err)
+		return nil, "", doing("list replays", err)
 	}
 	return heads, next, nil
 }

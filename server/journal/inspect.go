@@ -29,7 +29,7 @@ func inspect(ctx context.Context, dir string, f func(*sql.Tx) error) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	return readOnly(ctx, db, f)
+	return d.classify(readOnly(ctx, db, f))
 }
 
 // Verify checks the journal in dir: the pages of the database, that the records
@@ -97,7 +97,7 @@ func (v *verifier) log(dir string) error {
 func (v *verifier) all(ctx context.Context, tx *sql.Tx) error {
 	pages, err := texts(ctx, tx, `PRAGMA integrity_check`)
 	if err != nil {
-		return classify(err)
+		return err
 	}
 	for _, p := range pages {
 		if p != "ok" {
@@ -112,13 +112,13 @@ func (v *verifier) all(ctx context.Context, tx *sql.Tx) error {
 		return v.replay(ctx, tx, ord, h)
 	}, `SELECT `+headColumns+` FROM heads ORDER BY ord`)
 	if err != nil {
-		return classify(err)
+		return err
 	}
 	orphans, err := texts(ctx, tx, `SELECT DISTINCT replay FROM records WHERE replay NOT IN (SELECT ord FROM heads)`)
 	for _, ord := range orphans {
 		v.fault("replay number %s: records without a head", ord)
 	}
-	return classify(err)
+	return err
 }
 
 // replay checks one replay. What is wrong in it is a fault; an error is what

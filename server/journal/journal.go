@@ -88,7 +88,7 @@ func Open(ctx context.Context, opts Options) (*Journal, error) {
 		turn: make(chan struct{}, 1),
 	}
 	if err := j.prepare(ctx, dir); err != nil {
-		return nil, errors.Join(fmt.Errorf("journal: open %s: %w", dir, err), j.release())
+		return nil, errors.Join(doing("open "+dir, err), j.release())
 	}
 	return j, nil
 }
@@ -98,10 +98,10 @@ func (j *Journal) prepare(ctx context.Context, dir string) error {
 		return err
 	}
 	if err := j.db.create(ctx); err != nil {
-		return classify(err)
+		return j.db.classify(err)
 	}
 	if err := j.db.migrate(ctx); err != nil {
-		return classify(err)
+		return j.db.classify(err)
 	}
 	if err := syncDir(dir); err != nil {
 		return err

@@ -3,7 +3,6 @@ package journal
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"time"
 )
 
@@ -22,7 +21,7 @@ func (j *Journal) Purge(ctx context.Context, endedBefore time.Time, keepEnded in
 			err = j.delete(ctx, ids)
 		}
 		if err != nil {
-			return replayIDs, fmt.Errorf("journal: purge: %w", err)
+			return replayIDs, doing("purge", err)
 		}
 		replayIDs = append(replayIDs, ids...)
 		if len(ids) < purgeBatch {

@@ -15,7 +15,7 @@ import (
 // It stops at fn's first error and returns it.
 func (j *Journal) Live(ctx context.Context, fn func(replay.Record) error) error {
 	if err := j.live(ctx, "", fn); err != nil {
-		return fmt.Errorf("journal: read the live replays: %w", err)
+		return doing("read the live replays", err)
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ func (j *Journal) LiveOf(ctx context.Context, machineID string) ([]replay.Record
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("journal: read the live replays of machine %s: %w", machineID, err)
+		return nil, doing("read the live replays of machine "+machineID, err)
 	}
 	return out, nil
 }
@@ -64,10 +64,10 @@ func (j *Journal) Records(ctx context.Context, replayID string) ([]replay.Record
 		})
 	})
 	if err == nil && len(out) == 0 {
-		err = replay.ErrNotFound
+		err = fmt.Errorf("%w: %q", replay.ErrNotFound, replayID)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("journal: read replay %s: %w", replayID, err)
+		return nil, doing("read replay "+replayID, err)
 	}
 	return out, nil
 }
@@ -76,7 +76,7 @@ func (j *Journal) Records(ctx context.Context, replayID string) ([]replay.Record
 func (j *Journal) Head(ctx context.Context, replayID string) (replay.Head, error) {
 	h, err := j.head(ctx, `SELECT `+headColumns+` FROM heads WHERE replay_id = ?`, replayID)
 	if err != nil {
-		return replay.Head{}, fmt.Errorf("journal: read the head of replay %s: %w", replayID, err)
+		return replay.Head{}, doing("read the head of replay "+replayID, err)
 	}
 	return h, nil
 }
@@ -86,7 +86,7 @@ func (j *Journal) Head(ctx context.Context, replayID string) (replay.Head, error
 func (j *Journal) HeadByRequest(ctx context.Context, requestID string) (replay.Head, error) {
 	h, err := j.head(ctx, `SELECT `+headColumns+` FROM heads WHERE request_id = ? AND request_id <> ''`, requestID)
 	if err != nil {
-		return replay.Head{}, fmt.Errorf("journal: read the head of request %s: %w", requestID, err)
+		return replay.Head{}, doing("read the head of request "+requestID, err)
 	}
 	return h, nil
 }
@@ -97,7 +97,7 @@ func (j *Journal) head(ctx context.Context, query string, arg string) (h replay.
 		return err
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		err = replay.ErrNotFound
+		err = fmt.Errorf("%w: %q", replay.ErrNotFound, arg)
 	}
 	return h, err
 }
@@ -107,7 +107,7 @@ func (j *Journal) read(ctx context.Context, f func(*sql.Tx) error) error {
 	if j.isClosed() {
 		return ErrClosed
 	}
-	return classify(readOnly(ctx, j.readers, f))
+	return j.db.classify(readOnly(ctx, j.readers, f))
 }
 
 func readOnly(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {

@@ -9,10 +9,6 @@ import (
 	"slices"
 )
 
-// ErrDamaged says that acknowledged records cannot be read back: the files were
-// changed by something else than this program.
-var ErrDamaged = errors.New("the journal is damaged")
-
 // The layout of SQLite's write-ahead log, which its file format fixes.
 const (
 	walHeaderSize   = 32

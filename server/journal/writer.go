@@ -127,10 +127,13 @@ func (w *writer) put(r row) error {
 	if err == nil {
 		err = w.insertRecord.Exec()
 	}
-	if err != nil {
-		return fmt.Errorf("record %d of replay %s: %w", r.record.Seq, r.record.ReplayID, err)
+	switch {
+	case err == nil || errors.Is(err, replay.ErrRequestIDTaken):
+		return err
+	case errors.Is(err, replay.ErrStale):
+		return fmt.Errorf("%w: record %d of replay %s", err, r.record.Seq, r.record.ReplayID)
 	}
-	return nil
+	return fmt.Errorf("record %d of replay %s: %w", r.record.Seq, r.record.ReplayID, err)
 }
 
 // putHead writes the head and returns its number.
