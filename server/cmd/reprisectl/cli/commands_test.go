@@ -125,6 +125,7 @@ func TestSteeringSaysWhatTheFlagsSay(t *testing.T) {
 	}{
 		{"", &reprisev1.ResumeReplayRequest{ReplayId: "r-1"}},
 		{"--ack a,b --ack c --skip", &reprisev1.ResumeReplayRequest{ReplayId: "r-1", AcknowledgedCheckIds: []string{"a,b", "c"}, Decision: skip}},
+		{"--ack c2 --ack c1 --ack c2", &reprisev1.ResumeReplayRequest{ReplayId: "r-1", AcknowledgedCheckIds: []string{"c2", "c1"}}},
 		{"--position 0.25,1", &reprisev1.ResumeReplayRequest{ReplayId: "r-1", Position: &reprisev1.Point{X: 0.25, Y: 1}}},
 		{"--from login", &reprisev1.ResumeReplayRequest{ReplayId: "r-1", FromAction: "login"}},
 	} {

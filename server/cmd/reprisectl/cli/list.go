@@ -129,6 +129,22 @@ func (a *app) machinesCommand() *cobra.Command {
 	}
 }
 
+// conflictShown is how long the table keeps saying that another agent asked for
+// a machine; whoever claims one for good is refused again and again.
+const conflictShown = 10 * time.Minute
+
+// agent says how a machine's agent is.
+func (a *app) agent(m *reprisev1.Machine) string {
+	agent := "away"
+	if m.GetConnected() {
+		agent = "connected"
+	}
+	if at := m.GetConflictAt(); at != nil && time.Since(at.AsTime()) <= conflictShown {
+		agent += ", another agent was refused at " + at.AsTime().In(a.env.Location).Format(time.TimeOnly)
+	}
+	return agent
+}
+
 func (a *app) showMachines(all []*reprisev1.Machine) error {
 	if a.output == lines {
 		for _, m := range all {
@@ -141,18 +157,11 @@ func (a *app) showMachines(all []*reprisev1.Machine) error {
 	table := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "MACHINE\tAGENT\tSINCE\tDESKTOP\tREPLAY\tIN FLIGHT\tWAITING\tVERSION") // Flush reports what failed
 	for _, m := range all {
-		agent := "away"
-		if m.GetConnected() {
-			agent = "connected"
-		}
-		if m.GetConflictAt() != nil {
-			agent += ", another was refused"
-		}
 		desktop := "-"
 		if kind := m.GetDesktopState().GetKind(); kind != reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_UNSPECIFIED {
 			desktop = word(kind, "DESKTOP_STATE_KIND_")
 		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", m.GetMachineId(), agent, a.when(m.GetConnectionChangedAt()), desktop,
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", m.GetMachineId(), a.agent(m), a.when(m.GetConnectionChangedAt()), desktop,
 			or(m.GetCurrentReplayId(), "-"), or(m.GetActionInFlight(), "-"), m.GetQueuedReplays(), or(m.GetAgentVersion(), "-"))
 	}
 	return table.Flush()

@@ -88,13 +88,33 @@ func writePause(b *strings.Builder, r *reprisev1.Replay, steer string) {
 		}
 		fmt.Fprintf(b, "  check %s (%s): %s\n", c.GetId(), need, c.GetLabel())
 	}
+	writeWays(b, r, steer)
+}
+
+// writeWays lists the commands that end a pause.
+func writeWays(b *strings.Builder, r *reprisev1.Replay, steer string) {
+	way := func(what, command string) { fmt.Fprintf(b, "  %-18s%s\n", what+":", command) }
 	resume := resumeCommandLine(r, steer)
-	if info.GetActionToDecide() == "" {
-		fmt.Fprintf(b, "  go on:        %s\n", resume)
-		return
+	if r.GetPause().GetActionToDecide() == "" {
+		way("go on", resume)
+	} else {
+		way("run it again", resume)
+		if misplaced(r.GetPause().GetReason()) {
+			way("run it elsewhere", resume+" --position X,Y   # fractions of its monitor, such as 0.25,0.4")
+		}
+		way("count it as done", resume+" --skip")
 	}
-	fmt.Fprintf(b, "  run it again: %s\n", resume)
-	fmt.Fprintf(b, "  count it as done: %s --skip\n", resume)
+	way("end the replay", strings.Join([]string{steer, "cancel", quote(r.GetReplayId())}, " "))
+}
+
+// misplaced says whether another place may be what helps.
+func misplaced(reason reprisev1.PauseReason) bool {
+	switch reason {
+	case reprisev1.PauseReason_PAUSE_REASON_TARGET_NOT_FOUND, reprisev1.PauseReason_PAUSE_REASON_TARGET_OFF_SCREEN,
+		reprisev1.PauseReason_PAUSE_REASON_INPUT_SWALLOWED:
+		return true
+	}
+	return false
 }
 
 // resumeCommandLine is what a person enters to let the replay go on.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -106,7 +107,12 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 func (o resuming) request(id string) (*reprisev1.ResumeReplayRequest, error) {
-	req := &reprisev1.ResumeReplayRequest{ReplayId: id, AcknowledgedCheckIds: o.acks, FromAction: o.from}
+	req := &reprisev1.ResumeReplayRequest{ReplayId: id, FromAction: o.from}
+	for _, id := range o.acks {
+		if !slices.Contains(req.GetAcknowledgedCheckIds(), id) { // to confirm something twice is to confirm it
+			req.AcknowledgedCheckIds = append(req.AcknowledgedCheckIds, id)
+		}
+	}
 	if o.skip {
 		req.Decision = reprisev1.ResumeDecision_RESUME_DECISION_SKIP
 	}
@@ -146,15 +152,45 @@ func (a *app) resume(ctx context.Context, c *client, req *reprisev1.ResumeReplay
 	if err != nil {
 		return err
 	}
-	left := resp.GetRemainingActions()
+	a.pausedAgain(ctx, c, resp.GetReplay())
+	return a.resumed(resp)
+}
+
+// pausedAgain completes the pause of a replay that met its next one right away:
+// the answer to a command holds only its reason.
+func (a *app) pausedAgain(ctx context.Context, c *client, r *reprisev1.Replay) {
+	if r.GetState() != reprisev1.ReplayState_REPLAY_STATE_PAUSED {
+		return
+	}
+	full, err := a.get(ctx, c, r.GetReplayId())
+	if err == nil && full.GetPause() != nil { // else the reason must do: the resume itself is done
+		r.Pause = full.GetPause()
+	}
+}
+
+func (a *app) resumed(resp *reprisev1.ResumeReplayResponse) error {
+	r, left := resp.GetReplay(), resp.GetRemainingActions()
+	paused := r.GetState() == reprisev1.ReplayState_REPLAY_STATE_PAUSED
 	if a.output == lines {
-		l := replayLine(resp.GetReplay())
+		l := replayLine(r)
 		l.Session, l.Remaining = resp.GetSessionId(), &left
+		if paused {
+			l.Resume = resumeCommandLine(r, a.steer())
+		}
 		return a.emit(l)
 	}
-	agent := "the agent is away"
-	if resp.GetSessionId() != "" {
-		agent = "session " + resp.GetSessionId()
+	var b strings.Builder
+	fmt.Fprintf(&b, "replay %s: ", r.GetReplayId())
+	if paused {
+		b.WriteString("resumed, and ")
 	}
-	return a.printf("replay %s: %s, %d actions to go, %s\n", resp.GetReplay().GetReplayId(), stateWord(resp.GetReplay()), left, agent)
+	fmt.Fprintf(&b, "%s, %d actions to go", stateWord(r), left)
+	if resp.GetSessionId() == "" && !r.GetAgentAway() {
+		b.WriteString(", agent away")
+	}
+	b.WriteByte('\n')
+	if paused {
+		writePause(&b, r, a.steer())
+	}
+	return a.printf("%s", b.String())
 }
