@@ -64,6 +64,7 @@ func Main(ctx context.Context, env Env) int {
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !a.started {
+		a.output = formatIn(env.Args)
 		err = usage(err)
 	}
 	if err != nil && ctx.Err() != nil {
@@ -87,6 +88,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.runCommand(), a.watchCommand(), a.listCommand(), a.getCommand(), a.pauseCommand(), a.resumeCommand(),
 		a.cancelCommand(), a.machinesCommand(), a.validateCommand(), a.journalCommand(), a.versionCommand())
 	a.noteStart(root)
+	plainBooleans(root)
 	return root
 }
 

@@ -43,7 +43,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringArrayVarP(&o.labels, "label", "l", nil, "a label, `key=value`; wins over the workflow's; may be repeated")
 	f.BoolVar(&o.unattended, "unattended", false, "nobody watches: a pause for a person without required checks is passed")
 	f.StringVar(&o.requestID, "request-id", "", "the same id and file give the same replay, however often they are run; by default a new id")
-	f.BoolVar(&o.wait, "wait", true, "watch the replay to its end")
+	f.BoolVar(&o.wait, "wait", true, "watch the replay to its end; --wait=false returns when it is created")
 	followFlags(cmd, &o.failOnPause, &o.giveUp)
 	_ = cmd.MarkFlagRequired("machine") // only an unknown flag is an error
 	a.completeMachines(cmd)
