@@ -1,6 +1,6 @@
 // Package workflow reads workflow files: YAML with the schema's JSON names. It
-// decides what a file may say, where in the file each fault is, and which
-// pictures beside it belong to it. It leaves sending to its callers, and it
+// decides what a file may say, where in the file each fault is, what of it is not
+// supported yet, and which pictures beside it belong to it. It leaves sending to its callers, and it
 // knows nothing of machines or replays.
 //
 // Beyond protojson's spelling it takes two shorter ones, because people write
@@ -31,6 +31,9 @@ type File struct {
 	// Pictures are the anchors' pictures, each digest once, in the order in
 	// which the workflow names them first.
 	Pictures []Picture
+	// Warnings are what server or agents do not support yet; the file is sound
+	// all the same.
+	Warnings []Warning
 }
 
 // Load reads the workflow file at path and the pictures that it names. All
@@ -50,7 +53,7 @@ func Load(path string) (File, error) {
 	if err := d.faults.err(); err != nil {
 		return File{}, err
 	}
-	return File{Workflow: d.workflow, Pictures: pictures}, nil
+	return File{Workflow: d.workflow, Pictures: pictures, Warnings: d.unsupported()}, nil
 }
 
 // Parse reads a workflow without its pictures: anchors keep their paths, and

@@ -23,6 +23,7 @@ import (
 //	workflow    a workflow file that was found good
 //	version     the program's version
 //	fault       a fault of a workflow file; on stderr
+//	warning     what a workflow file asks for and nobody supports yet; on stderr
 //	error       what ended the program; on stderr
 type line struct {
 	Type       string            `json:"type"`

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:   "validate FILE",
 		Short: "Check a workflow file",
 		Long: "validate checks a workflow file and its pictures; faults come as file:line:column on stderr.\n" +
+			"What is sound and not supported yet comes there as a warning.\n" +
 			"With --server-check the server checks it too and stores no replay; pictures that it lacks are uploaded for that.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,6 +30,7 @@ func (a *app) validateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.warn(file.Warnings)
 			if server {
 				if err := a.serverCheck(cmd.Context(), file, machine); err != nil {
 					return err
@@ -40,6 +43,17 @@ func (a *app) validateCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&machine, "machine", "m", "", "the machine that the workflow is for; with --server-check")
 	a.completeMachines(cmd)
 	return cmd
+}
+
+// warn writes warnings to stderr, in the chosen format.
+func (a *app) warn(warnings []workflow.Warning) {
+	for _, w := range warnings {
+		if a.output == lines {
+			_ = emitTo(a.env.Stderr, line{Type: "warning", File: w.File, Line: w.Line, Column: w.Column, Message: w.Message})
+			continue
+		}
+		_, _ = fmt.Fprintln(a.env.Stderr, w)
+	}
 }
 
 func (a *app) serverCheck(ctx context.Context, file workflow.File, machine string) error {

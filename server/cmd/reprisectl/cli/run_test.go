@@ -236,6 +236,27 @@ func TestValidateAsksTheServerOnlyWhenTold(t *testing.T) {
 	wantExit(t, ctl(t, f, "validate", path, "--server-check", "-m", "desk-1"), exitRefused)
 }
 
+func TestValidateWarnsOfWhatIsNotSupportedYet(t *testing.T) {
+	path, _ := file(t)
+	write(t, path, "name: w\nactions:\n  - click:\n    target: {byText: Save}\n  - extractText: {variable: v}\n")
+	got := ctl(t, &fake{}, "validate", path)
+	wantExit(t, got, exitOK)
+	want := fmt.Sprintf("%s:4:5: warning: byText is not supported yet: no agent finds the target; give it an anchorImage or a point\n"+
+		"%[1]s:5:5: warning: extractText is not supported yet: the server refuses a replay with it\n", path)
+	if diff := cmp.Diff(want, got.stderr); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(got.stdout, `good: "w", 2 actions`) {
+		t.Errorf("stdout: %s", got.stdout)
+	}
+	got = ctl(t, &fake{}, "validate", path, "-o", "json")
+	wantExit(t, got, exitOK)
+	want = fmt.Sprintf(`{"type":"warning","file":%q,"line":5,"column":5,"message":"extractText is not supported yet: the server refuses a replay with it"}`, path)
+	if !strings.HasSuffix(got.stderr, want+"\n") || strings.Count(got.stderr, "\n") != 2 {
+		t.Errorf("stderr: %s\nwant at its end: %s", got.stderr, want)
+	}
+}
+
 func TestTypedTextIsNeverShown(t *testing.T) {
 	path, _ := file(t)
 	var req *reprisev1.CreateReplayRequest
