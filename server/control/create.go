@@ -218,7 +218,7 @@ func badRequest(bad *errdetails.BadRequest) error {
 
 // needsPlace says whether an action makes no sense without a target.
 func needsPlace(a *reprisev1.Action) bool {
-	return a.GetClick() != nil || a.GetMove() != nil || a.GetDrag() != nil || a.GetWaitForTarget() != nil
+	return a.GetClick() != nil || a.GetMove() != nil || a.GetDrag() != nil || a.GetScroll() != nil || a.GetWaitForTarget() != nil
 }
 
 func hasPlace(t *reprisev1.Target) bool {
