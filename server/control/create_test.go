@@ -139,12 +139,13 @@ func TestAWorkflowWhosePictureIsMissingIsRefused(t *testing.T) {
 // All faults of a workflow are named at once, each with its field.
 func TestEveryFaultOfAWorkflowIsNamed(t *testing.T) {
 	withServer(t, func(t *testing.T, s *server) {
-		w := clicks("same", "same", "drags", "asks", "looks", "")
+		w := clicks("same", "same", "drags", "asks", "looks", "", "scrolls")
 		w.Actions[0].Target = nil
 		w.Actions[2].Kind = &reprisev1.Action_Drag{Drag: &reprisev1.Drag{To: &reprisev1.Target{}}}
 		w.Actions[3].SafetyChecks = []*reprisev1.SafetyCheck{{Id: "a", Label: "A"}, {Id: "b", Label: "B"}, {Id: "a", Label: "A again"}}
 		w.Actions[4].Target = &reprisev1.Target{AnchorImage: &reprisev1.AnchorImage{Path: "there.png"}}
 		w.Actions[5].Kind = &reprisev1.Action_Decision{Decision: &reprisev1.Decision{Prompt: "which?"}}
+		w.Actions[6].Kind, w.Actions[6].Target = &reprisev1.Action_Scroll{Scroll: &reprisev1.Scroll{Vertical: -3}}, nil
 		_, err := s.replays.CreateReplay(s.ctx, &reprisev1.CreateReplayRequest{MachineId: machine, Workflow: w})
 		if status.Code(err) != codes.InvalidArgument {
 			t.Fatal(err)
@@ -156,7 +157,7 @@ func TestEveryFaultOfAWorkflowIsNamed(t *testing.T) {
 		want := map[string]bool{
 			"workflow.actions[0].target": true, "workflow.actions[1].name": true, "workflow.actions[2].drag.to": true,
 			"workflow.actions[3].safety_checks[2].id": true, "workflow.actions[4].target.anchor_image.sha256": true,
-			"workflow.actions[5].decision": true,
+			"workflow.actions[5].decision": true, "workflow.actions[6].target": true,
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("violations (-want +got):\n%s\n%v", diff, err)
