@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -69,9 +70,37 @@ func (d database) address(mode string, pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: d.path, RawQuery: q.Encode()}).String()
 }
 
-// create makes the database file when it is missing: with a checksum in each
-// page, and a write-ahead log.
-func (d database) create(ctx context.Context) (err error) {
+// create makes the database. It gets its name when it is whole and on disk, so
+// that one without content is never a first start that was cut off.
+func (d database) create(ctx context.Context) error {
+	unborn := d
+	unborn.path += ".new"
+	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} { // of a first start that was cut off
+		if err := os.Remove(unborn.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := unborn.setUp(ctx); err != nil {
+		return err
+	}
+	if err := unborn.migrate(ctx); err != nil {
+		return err
+	}
+	if _, err := os.Stat(unborn.path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(fmt.Errorf("the write-ahead log of %s was left behind", unborn.path), err)
+	}
+	if err := syncFile(unborn.path); err != nil {
+		return err
+	}
+	if err := os.Rename(unborn.path, d.path); err != nil {
+		return err
+	}
+	return syncFile(filepath.Dir(d.path))
+}
+
+// setUp gives a new database a checksum in each page and a write-ahead log, and
+// sees to it that one that is there has them.
+func (d database) setUp(ctx context.Context) (err error) {
 	c, err := sqlite3.OpenContext(ctx, d.writable())
 	if err != nil {
 		return err
@@ -145,11 +174,11 @@ func queryText(c *sqlite3.Conn, query string) (_ string, err error) {
 	return strings.ToLower(s.ColumnText(0)), nil
 }
 
-// syncDir makes the names in dir durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+// syncFile makes a file's content durable, or a directory's names.
+func syncFile(name string) error {
+	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return errors.Join(f.Sync(), f.Close())
 }

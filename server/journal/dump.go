@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -45,6 +46,7 @@ func Dump(ctx context.Context, dir string, w io.Writer) error {
 		err = fmt.Errorf("%w: %d records are unreadable", ErrDamaged, unreadable)
 	}
 	if err != nil {
+		err = database{path: filepath.Join(dir, fileName)}.classify(err)
 		return fmt.Errorf("journal: dump %s: %w", dir, err)
 	}
 	return nil

@@ -28,9 +28,13 @@ func (e *explained) Unwrap() []error { return e.causes }
 // damaged makes the error for a file that does not hold what was written to it;
 // cause may be nil.
 func damaged(path, what string, cause error) error {
+	return damagedSo(path, fmt.Sprintf("%s; \"reprisectl journal verify --data %s\" tells what is hit; put back a copy of %s*", what, filepath.Dir(path), path), cause)
+}
+
+// damagedSo makes the error where what and the next step are not the usual ones.
+func damagedSo(path, whatAndNext string, cause error) error {
 	return &explained{
-		text: fmt.Sprintf("%v: %s: %s; \"reprisectl journal verify --data %s\" tells what is hit; put back a copy of that folder's journal",
-			ErrDamaged, path, what, filepath.Dir(path)),
+		text:   fmt.Sprintf("%v: %s: %s", ErrDamaged, path, whatAndNext),
 		causes: []error{ErrDamaged, cause},
 	}
 }
@@ -44,14 +48,25 @@ func (d database) classify(err error) error {
 		return err
 	case isNoSpace(err):
 		return &explained{text: replay.ErrNoSpace.Error(), causes: []error{replay.ErrNoSpace, err}}
-	case errors.Is(err, sqlite3.IOERR_DATA):
-		return damaged(d.path, "a page's checksum is wrong", err)
-	case errors.Is(err, sqlite3.NOTADB):
-		return damaged(d.path, "it is not a database", err)
-	case errors.Is(err, sqlite3.CORRUPT):
-		return damaged(d.path, "its pages contradict each other", err)
+	}
+	if why, ok := damageIn(err); ok {
+		return damaged(d.path, why, err)
 	}
 	return err
+}
+
+// damageIn says in words which damage an error of the engine tells of, and
+// whether it tells of any.
+func damageIn(err error) (why string, ok bool) {
+	switch {
+	case errors.Is(err, sqlite3.IOERR_DATA):
+		return "a page's checksum is wrong", true
+	case errors.Is(err, sqlite3.NOTADB):
+		return "it is not a database", true
+	case errors.Is(err, sqlite3.CORRUPT):
+		return "its pages contradict each other", true
+	}
+	return "", false
 }
 
 // detail is what a log says of err: also what its text leaves out.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -21,8 +22,12 @@ func inspect(ctx context.Context, dir string, f func(*sql.Tx) error) (err error)
 		return err
 	}
 	d := database{path: filepath.Join(dir, fileName)}
-	if _, err := os.Stat(d.path); err != nil {
+	info, err := os.Stat(d.path)
+	if err != nil {
 		return err
+	}
+	if info.Size() == 0 {
+		return errEmpty(d.path)
 	}
 	db, err := sql.Open("sqlite3", d.readable("ro"))
 	if err != nil {
@@ -39,11 +44,14 @@ func inspect(ctx context.Context, dir string, f func(*sql.Tx) error) (err error)
 // no server runs.
 func Verify(ctx context.Context, dir string, w io.Writer) error {
 	v := &verifier{w: w}
-	err := v.log(dir)
+	err := v.files(ctx, dir)
 	if err == nil {
 		err = inspect(ctx, dir, func(tx *sql.Tx) error { return v.all(ctx, tx) })
 	}
-	if errors.Is(err, ErrDamaged) {
+	if why, ok := damageIn(err); ok {
+		v.fault("%s: %s", fileName, why)
+		err = nil
+	} else if errors.Is(err, ErrDamaged) {
 		v.fault("%v", err)
 		err = nil
 	}
@@ -63,6 +71,7 @@ func Verify(ctx context.Context, dir string, w io.Writer) error {
 type verifier struct {
 	w                        io.Writer
 	replays, records, faults int
+	damaged                  bool // pages are not what was written
 	err                      error
 }
 
@@ -77,40 +86,59 @@ func (v *verifier) fault(format string, args ...any) {
 	v.printf("fault: "+format+"\n", args...)
 }
 
-// log checks the write-ahead log, keeping servers away meanwhile.
-func (v *verifier) log(dir string) error {
+// files checks the pages of the database and the write-ahead log, keeping servers
+// away meanwhile. Beside a running server it leaves the log out.
+func (v *verifier) files(ctx context.Context, dir string) (err error) {
 	path := filepath.Join(dir, fileName)
 	if _, err := os.Stat(path); err != nil {
 		return err
 	}
 	lock, err := lockDir(dir)
-	if errors.Is(err, ErrLocked) {
+	switch {
+	case errors.Is(err, ErrLocked):
 		v.printf("a server is running: its write-ahead log is left out\n")
-		return nil
+		return v.pages(ctx, path, true)
+	case err != nil:
+		return err
 	}
+	return errors.Join(v.pages(ctx, path, false), lock.Close())
+}
+
+func (v *verifier) pages(ctx context.Context, path string, inUse bool) (err error) {
+	f, err := openFiles(path, inUse)
 	if err != nil {
 		return err
 	}
-	return errors.Join(checkLog(path), lock.Close())
+	defer func() { err = errors.Join(err, f.close()) }()
+	d, err := f.damage(ctx)
+	if d == nil {
+		return err
+	}
+	v.damaged = true
+	v.fault("%s: %v", fileName, d)
+	if d.freeList {
+		v.fault("%s: its list of free pages cannot be followed", fileName)
+	}
+	return nil
 }
 
 func (v *verifier) all(ctx context.Context, tx *sql.Tx) error {
-	pages, err := texts(ctx, tx, `PRAGMA integrity_check`)
-	if err != nil {
-		return err
-	}
-	for _, p := range pages {
-		if p != "ok" {
-			v.fault("database: %s", p)
+	if !v.damaged { // SQLite would tell the same pages again, each in many lines
+		if err := v.structure(ctx, tx); err != nil {
+			return err
 		}
 	}
-	err = each(ctx, tx, func(rows *sql.Rows) error {
+	err := each(ctx, tx, func(rows *sql.Rows) error {
 		ord, h, err := scanHead(rows)
 		if err != nil {
 			return err
 		}
 		return v.replay(ctx, tx, ord, h)
 	}, `SELECT `+headColumns+` FROM heads ORDER BY ord`)
+	if why, ok := damageIn(err); ok {
+		v.fault("the list of replays cannot be read behind number %d: %s", v.replays, why)
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -121,8 +149,25 @@ func (v *verifier) all(ctx context.Context, tx *sql.Tx) error {
 	return err
 }
 
-// replay checks one replay. What is wrong in it is a fault; an error is what
-// keeps from reading on.
+// structure lets SQLite check how the pages belong together.
+func (v *verifier) structure(ctx context.Context, tx *sql.Tx) error {
+	const most = 10
+	lines, err := texts(ctx, tx, `PRAGMA integrity_check`)
+	if err != nil {
+		return err
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "ok" })
+	for _, line := range lines[:min(most, len(lines))] {
+		v.fault("database: %s", line)
+	}
+	if more := len(lines) - most; more > 0 {
+		v.fault("database: %d more of this kind", more)
+	}
+	return nil
+}
+
+// replay checks one replay. What is wrong in it is a fault, also that it cannot
+// be read; an error ends the look at all of them.
 func (v *verifier) replay(ctx context.Context, tx *sql.Tx, ord int64, head replay.Head) error {
 	v.replays++
 	r, next, sound := &replay.Replay{}, int64(1), true
@@ -155,7 +200,12 @@ func (v *verifier) replay(ctx context.Context, tx *sql.Tx, ord int64, head repla
 		next = seq + 1
 		return nil
 	}, `SELECT seq, at, data FROM records WHERE replay = ? ORDER BY seq`, ord)
-	if err != nil {
+	if ctx.Err() != nil {
+		return err
+	}
+	if why, ok := damageIn(err); ok {
+		fault("its records cannot be read behind %d: %s", next-1, why)
+	} else if err != nil {
 		return err
 	}
 	if got := r.Head(); sound && !sameHead(got, head) {

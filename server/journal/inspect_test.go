@@ -100,16 +100,45 @@ func TestAFlippedByteInTheDatabaseIsTold(t *testing.T) {
 			t.Errorf("byte %d of %d flipped: Verify sees nothing", at, len(sound))
 		}
 	}
-	bad := bytes.Clone(sound)
-	at := bytes.LastIndex(bad, []byte("where to click"))
-	bad[at] ^= 0x10
-	j, err = Open(t.Context(), Options{Dir: image{fileName: bad}.restore(t)})
-	if err != nil {
+	j = open(t, Options{Dir: dir})
+	at := bytes.LastIndex(sound, []byte("where to click"))
+	sound[at] ^= 0x10 // while the server runs
+	if err := os.WriteFile(filepath.Join(dir, fileName), sound, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = j.Close() }()
-	if _, err := j.Records(t.Context(), "r1"); !errors.Is(err, ErrDamaged) {
-		t.Errorf("Records = %v, want %v", err, ErrDamaged)
+	if _, err := j.Records(t.Context(), "r1"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), filepath.Join(dir, fileName)) {
+		t.Errorf("Records = %v, want %v and the file", err, ErrDamaged)
+	}
+}
+
+// One damaged page is one line, and one for each replay that it hits; beside a
+// running server too.
+func TestVerifyTellsADamagedPageShortlyAndWhatItHits(t *testing.T) {
+	db := old(t)
+	db[bytes.Index(db, []byte("where to click"))+5000] ^= 0x10
+	dir := image{fileName: db}.restore(t)
+	for _, state := range []string{"no server", "beside a server"} {
+		if state == "beside a server" {
+			open(t, Options{Dir: dir})
+		}
+		var out bytes.Buffer
+		err := Verify(t.Context(), dir, &out)
+		if !errors.Is(err, ErrDamaged) || !strings.Contains(out.String(), "fault: journal.db: 1 of its ") ||
+			!strings.Contains(out.String(), "fault: replay ended0: its records cannot be read behind 0: a page's checksum is wrong") ||
+			!strings.Contains(out.String(), "8 replays, ") || strings.Contains(out.String(), "sqlite3") || strings.Count(out.String(), "\n") > 5 {
+			t.Errorf("%s: Verify = %v\n%s", state, err, out.String())
+		}
+	}
+}
+
+func TestAnEmptyFileIsToldInWords(t *testing.T) {
+	dir := image{fileName: {}}.restore(t)
+	var out bytes.Buffer
+	if err := Verify(t.Context(), dir, &out); !errors.Is(err, ErrDamaged) || !strings.Contains(out.String(), "the file is empty") {
+		t.Errorf("Verify = %v\n%s", err, out.String())
+	}
+	if err := Dump(t.Context(), dir, io.Discard); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "the file is empty") {
+		t.Errorf("Dump = %v", err)
 	}
 }
 

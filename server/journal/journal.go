@@ -53,6 +53,7 @@ type Journal struct {
 	mu      sync.Mutex // guards the fields below
 	waiting []*appending
 	closed  bool
+	stuck   []string // ended replays that damage keeps from being deleted
 }
 
 // Open opens the journal in opts.Dir and brings its tables up to date. It fails
@@ -87,26 +88,34 @@ func Open(ctx context.Context, opts Options) (*Journal, error) {
 		lock: lock,
 		turn: make(chan struct{}, 1),
 	}
-	if err := j.prepare(ctx, dir); err != nil {
+	if err := j.prepare(ctx); err != nil {
 		return nil, errors.Join(doing("open "+dir, err), j.release())
 	}
 	return j, nil
 }
 
-func (j *Journal) prepare(ctx context.Context, dir string) error {
-	if err := checkLog(j.db.path); err != nil {
+func (j *Journal) prepare(ctx context.Context) error {
+	bad, err := j.examine(ctx)
+	if err != nil {
 		return err
 	}
-	if err := j.db.create(ctx); err != nil {
-		return j.db.classify(err)
+	err = j.db.classify(j.openTables(ctx))
+	switch {
+	case bad == nil || errors.Is(err, replay.ErrNoSpace) || ctx.Err() != nil:
+		return err
+	case err != nil:
+		return damaged(j.db.path, bad.String(), err)
+	}
+	return j.assess(ctx, bad)
+}
+
+func (j *Journal) openTables(ctx context.Context) (err error) {
+	if err := j.db.setUp(ctx); err != nil {
+		return err
 	}
 	if err := j.db.migrate(ctx); err != nil {
-		return j.db.classify(err)
-	}
-	if err := syncDir(dir); err != nil {
 		return err
 	}
-	var err error
 	if j.writer, err = openWriter(j.db); err != nil {
 		return err
 	}

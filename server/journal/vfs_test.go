@@ -75,7 +75,12 @@ func (d *disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, v
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.files[base] == nil {
-		d.files[base] = &tracked{}
+		// A file that is there already was made durable by whoever put it there.
+		was, err := os.ReadFile(name.String())
+		if err != nil {
+			return nil, flags, errors.Join(err, f.Close())
+		}
+		d.files[base] = &tracked{durable: was, synced: len(was) > 0}
 	}
 	return &diskFile{File: f, disk: d, base: base}, flags, nil
 }

@@ -2,10 +2,8 @@ package journal
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"maps"
 	"slices"
 )
 
@@ -16,45 +14,31 @@ const (
 	walMagic        = 0x377f0682 // the lowest bit says that sums are taken in big-endian order
 )
 
-// checkLog looks for damage in the write-ahead log beside the database, which
-// SQLite itself takes for the log's end. It must run before SQLite opens the
-// database, and while nobody writes.
-func checkLog(path string) error {
-	log, err := os.ReadFile(path + "-wal")
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// readLog looks for damage in the write-ahead log of the database at path, which
+// SQLite itself takes for the log's end, and returns the pages that the log holds.
+func readLog(path string, log []byte, pageSize int) (map[uint32][]byte, error) {
+	at, bad := findDamage(log, pageSize)
+	if bad {
+		return nil, damagedSo(path+"-wal", fmt.Sprintf("records were written after byte %d, and cannot be read from there on; "+
+			"put back a copy of %s*, or run \"truncate -s %d %s-wal\" to keep what comes before and give up what follows", at, path, at, path), nil)
 	}
-	if err != nil {
-		return err
-	}
-	size, err := pageSize(path)
-	if err != nil {
-		return err
-	}
-	if at, bad := findDamage(log, size); bad {
-		return fmt.Errorf("%w: records were written after byte %d of %s-wal, and cannot be read from there on; "+
-			"put back a copy of the files, or run \"truncate -s %d %s-wal\" to keep what comes before and give up what follows",
-			ErrDamaged, at, path, at, path)
-	}
-	return nil
+	return committed(log, pageSize, at), nil
 }
 
-// pageSize reads the size of a page from the database's header. Without one no
-// log can belong to it.
-func pageSize(path string) (int, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, err
+// committed returns the pages that the commits in the log give, up to the end of
+// what can be read.
+func committed(log []byte, pageSize int, end int64) map[uint32][]byte {
+	pages, open := map[uint32][]byte{}, map[uint32][]byte{}
+	size := frameHeaderSize + pageSize
+	for at := walHeaderSize; int64(at+size) <= end; at += size {
+		frame := log[at : at+size]
+		open[binary.BigEndian.Uint32(frame)] = frame[frameHeaderSize:]
+		if binary.BigEndian.Uint32(frame[4:]) != 0 { // the last frame of a commit
+			maps.Copy(pages, open)
+			clear(open)
+		}
 	}
-	defer func() { _ = f.Close() }() // it was only read
-	var b [2]byte
-	if _, err := f.ReadAt(b[:], 16); err != nil {
-		return 4096, nil // an empty database: the size is that of a new one
-	}
-	if n := int(binary.BigEndian.Uint16(b[:])); n != 1 {
-		return n, nil
-	}
-	return 1 << 16, nil
+	return pages
 }
 
 // findDamage returns where a log stops being readable, and whether that is
