@@ -12,7 +12,8 @@ import (
 )
 
 // scanMost is how large a database may be to be read as a whole when it is
-// opened. Pages of a larger one are checked when they are read, and by Verify.
+// opened, in bytes: about 2 s. Pages of a larger one are checked when they are
+// read, and by Verify.
 const scanMost = 2 << 30
 
 // damage is what a look at the files found before they are opened.

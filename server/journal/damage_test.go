@@ -138,6 +138,24 @@ func carriesOn(t *testing.T, j *Journal) {
 	}
 }
 
+// A very large database is not read as a whole at a start, and the log says so.
+func TestAStartOfALargeJournalIsNotHeldUp(t *testing.T) {
+	db := old(t)
+	db[bytes.Index(db, []byte("where to click"))+5000] ^= 0x10
+	dir := image{fileName: db}.restore(t)
+	if err := os.Truncate(filepath.Join(dir, fileName), scanMost+4096); err != nil { // a hole takes no room
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	j := open(t, Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "journal verify") {
+		t.Errorf("the log says nothing of it:\n%s", log.String())
+	}
+	if _, err := j.Records(t.Context(), "ended0"); !errors.Is(err, ErrDamaged) {
+		t.Errorf("Records = %v, want %v", err, ErrDamaged)
+	}
+}
+
 func TestAnEmptyFileIsNoFirstStart(t *testing.T) {
 	db := old(t)
 	for name, files := range map[string]image{

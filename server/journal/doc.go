@@ -9,6 +9,10 @@
 // fails (a full disk, say) fails for all of its callers, leaves nothing behind,
 // and the next append tries again from the start.
 //
+// Damage on disk is told when the journal is opened: it stays closed when what
+// live replays or new records need is hit, and otherwise says in the log which
+// ended replays are lost.
+//
 // One process has a data directory at a time. Dump and Verify only read, and
 // may look at the directory of a running server.
 //

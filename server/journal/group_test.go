@@ -1,8 +1,10 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -144,4 +146,26 @@ func TestALongQueueIsSeveralCommits(t *testing.T) {
 			t.Errorf("group %d has %d appends, want %d", i, got, want)
 		}
 	}
+}
+
+// An append that is alone in its commit and refused leaves nothing, and is
+// no trouble of the journal's.
+func TestALoneRefusalLeavesNothing(t *testing.T) {
+	var log bytes.Buffer
+	j := open(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	old := life(t, "old", "m")
+	mustAppend(t, j, old[0])
+	connection := j.writer
+	for range 2 {
+		if err := j.Append(t.Context(), []replay.Entry{create(t, "half", "m"), old[2]}); !errors.Is(err, replay.ErrStale) {
+			t.Errorf("Append = %v, want %v", err, replay.ErrStale)
+		}
+	}
+	if _, err := j.Head(t.Context(), "half"); !errors.Is(err, replay.ErrNotFound) {
+		t.Errorf("half of a refused append is there: %v", err)
+	}
+	if j.writer != connection || log.Len() > 0 {
+		t.Errorf("a refusal was taken for trouble: new connection %v\n%s", j.writer != connection, log.String())
+	}
+	mustAppend(t, j, old[1:]...)
 }

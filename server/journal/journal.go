@@ -28,8 +28,8 @@ type Options struct {
 	// VFS names a registered SQLite file system to use in place of the operating
 	// system's. Tests cut the power and fill the disk with it.
 	VFS string
-	// Log gets a line when commits begin to fail and when they work again; nil
-	// discards.
+	// Log gets a line when commits begin to fail and when they work again, and
+	// for damage that the journal can live with; nil discards.
 	Log *slog.Logger
 
 	// synchronous is what SQLite's setting of that name is set to; empty means
@@ -58,8 +58,9 @@ type Journal struct {
 
 // Open opens the journal in opts.Dir and brings its tables up to date. It fails
 // with ErrLocked while another process has the directory, with ErrNewer when a
-// newer version has written there, and with ErrDamaged when acknowledged records
-// can be seen to be unreadable.
+// newer version has written there, and with ErrDamaged when something that live
+// replays or new records need can be seen to be unreadable. Damage that hits
+// ended replays alone is an error in the log.
 func Open(ctx context.Context, opts Options) (*Journal, error) {
 	if opts.Dir == "" {
 		return nil, errors.New("journal: the data directory is required")
@@ -99,27 +100,32 @@ func (j *Journal) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = j.db.classify(j.openTables(ctx))
-	switch {
-	case bad == nil || errors.Is(err, replay.ErrNoSpace) || ctx.Err() != nil:
+	err = j.db.classify(j.openTables(ctx, bad))
+	if bad == nil || errors.Is(err, ErrDamaged) || errors.Is(err, replay.ErrNoSpace) || ctx.Err() != nil {
 		return err
-	case err != nil:
+	}
+	if err != nil { // whatever it says, this is where it comes from
 		return damaged(j.db.path, bad.String(), err)
 	}
-	return j.assess(ctx, bad)
+	return nil
 }
 
-func (j *Journal) openTables(ctx context.Context) (err error) {
+func (j *Journal) openTables(ctx context.Context, bad *damage) (err error) {
 	if err := j.db.setUp(ctx); err != nil {
 		return err
+	}
+	if j.readers, err = j.db.openReaders(ctx); err != nil {
+		return err
+	}
+	if bad != nil {
+		if err := j.assess(ctx, bad); err != nil {
+			return err
+		}
 	}
 	if err := j.db.migrate(ctx); err != nil {
 		return err
 	}
-	if j.writer, err = openWriter(j.db); err != nil {
-		return err
-	}
-	j.readers, err = j.db.openReaders(ctx)
+	j.writer, err = openWriter(j.db)
 	return err
 }
 
