@@ -25,9 +25,6 @@ import (
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
-// desktopInterval is how often the desktop's state is looked at.
-const desktopInterval = time.Second
-
 // Config sets up an agent.
 type Config struct {
 	Server    string        // the server's host:port; required
@@ -108,9 +105,10 @@ func (a *Agent) Run(ctx context.Context) error {
 	run := runner.New(runner.Config{
 		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember, Shower: a.cfg.Shower, Log: log,
 	})
+	eyes := desk{executor: executor, driver: a.cfg.Driver, runner: run}
 	connection := link.New(link.Config{
 		Server: a.cfg.Server, MachineID: a.cfg.MachineID, Token: a.cfg.Token, CAFile: a.cfg.CAFile, Dial: a.cfg.Dial,
-		Runner: run, Desk: desk{executor, a.cfg.Driver}, Evidence: evidence, Version: a.cfg.Version, Backoff: a.cfg.Backoff,
+		Runner: run, Desk: eyes, Evidence: evidence, Version: a.cfg.Version, Backoff: a.cfg.Backoff,
 		KeepaliveTime: a.cfg.KeepaliveTime, KeepaliveTimeout: a.cfg.KeepaliveTimeout, Random: a.cfg.Random, Log: log,
 	})
 	log.Info("the agent starts", logkeys.Spool, journal.ID(), logkeys.Boot, boot, "last_exit", journal.LastExit())
@@ -119,7 +117,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	linked, unlink := context.WithCancelCause(context.WithoutCancel(ctx))
 	var others sync.WaitGroup
 	others.Go(func() { _ = connection.Run(linked) }) // it ends for no other reason
-	others.Go(func() { watchDesktop(linked, executor, connection) })
+	others.Go(func() { watchDesktop(linked, eyes, connection, log) })
 	err = run.Run(ctx)
 	unlink(err)
 	others.Wait()
@@ -144,28 +142,4 @@ func (a *Agent) openSpool(boot string) (*spool.Spool, error) {
 			"move the file spool in %q away, and the server will ask a person about what was in flight", err, a.cfg.StateDir)
 	}
 	return journal, err
-}
-
-// desk is what the hello tells of the desktop.
-type desk struct {
-	*execute.Executor
-	driver driver.Driver
-}
-
-func (d desk) Monitors(ctx context.Context) ([]driver.Monitor, error) { return d.driver.Monitors(ctx) }
-
-// watchDesktop looks at the desktop's state, again and again, until ctx ends.
-func watchDesktop(ctx context.Context, executor *execute.Executor, connection *link.Link) {
-	ticker := time.NewTicker(desktopInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if state := executor.Desktop(ctx); ctx.Err() == nil {
-				connection.TellDesktop(state)
-			}
-		}
-	}
 }

@@ -26,6 +26,7 @@ type screen struct {
 	state    desktop.Kind
 	inputs   []driver.Input
 	onInput  func() // before an input counts
+	onState  func() // before an action or a look learns the state
 	released int
 }
 
@@ -50,8 +51,18 @@ func (s *screen) Release(context.Context) error {
 
 func (s *screen) State(context.Context) (desktop.State, error) {
 	s.mu.Lock()
+	state, hook := desktop.State{Kind: s.state}, s.onState
+	s.mu.Unlock()
+	if hook != nil {
+		hook()
+	}
+	return state, nil
+}
+
+func (s *screen) hookState(hook func()) {
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	return desktop.State{Kind: s.state}, nil
+	s.onState = hook
 }
 
 func (s *screen) become(k desktop.Kind) {

@@ -14,11 +14,13 @@ const (
 	SecureDesktop                   // the secure desktop is shown, such as a UAC consent
 	NoUser                          // no user is logged on
 	DisplayTooSmall                 // the display is smaller than the least usable size
+	AgentImpaired                   // the agent cannot keep its journal
 )
 
 var names = map[Kind]string{
 	Active: "active", Locked: "locked", Disconnected: "disconnected",
 	SecureDesktop: "secure desktop", NoUser: "no user", DisplayTooSmall: "display too small",
+	AgentImpaired: "agent impaired",
 }
 
 func (k Kind) String() string {

@@ -183,7 +183,8 @@ func (r *run) input(ctx context.Context, inputs []driver.Input) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return faultf(work.Internal, "nothing was sent, because that could not be written down: %v", err)
+		// No result: the action runs when the journal can be written again.
+		return faultf(work.DesktopUnavailable, "nothing was sent, because the agent cannot keep its journal: %v", err)
 	}
 	r.job.Doing("sending input")
 	for _, in := range inputs {

@@ -200,7 +200,7 @@ func TestNothingIsSentUnlessItCouldBeWrittenDown(t *testing.T) {
 		s := newScreen()
 		refuse := func() error { return errors.New("the disk is full") }
 		outcome := performWith(t.Context(), s, &shelf{}, work.Action{Do: work.Click{}, Target: point(0, 0)}, refuse)
-		if len(s.inputs) != 0 || verdict(outcome) != "internal not_started not_checked" || !strings.Contains(outcome.Message, "disk is full") {
+		if len(s.inputs) != 0 || verdict(outcome) != "desktop_unavailable not_started not_checked" || !strings.Contains(outcome.Message, "disk is full") {
 			t.Errorf("%s %q, %d inputs", verdict(outcome), outcome.Message, len(s.inputs))
 		}
 	})

@@ -137,6 +137,7 @@ var desktopKinds = map[desktop.Kind]reprisev1.DesktopStateKind{
 	desktop.SecureDesktop:   reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_SECURE_DESKTOP,
 	desktop.NoUser:          reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_NO_USER,
 	desktop.DisplayTooSmall: reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL,
+	desktop.AgentImpaired:   reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_AGENT_IMPAIRED,
 }
 
 func desktopState(s desktop.State) *reprisev1.DesktopState {

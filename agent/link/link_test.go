@@ -91,7 +91,7 @@ func TestEveryWordOfOursIsTheSchemas(t *testing.T) {
 		}
 	}
 	values := reprisev1.DesktopStateKind_name
-	for k := desktop.Active; k <= desktop.DisplayTooSmall; k++ {
+	for k := desktop.Active; k <= desktop.AgentImpaired; k++ {
 		want := "DESKTOP_STATE_KIND_" + strings.ToUpper(strings.ReplaceAll(k.String(), " ", "_"))
 		if got := values[int32(desktopState(desktop.State{Kind: k}).GetKind())]; got != want {
 			t.Errorf("%v became %s", k, got)

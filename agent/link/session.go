@@ -55,10 +55,13 @@ func (s *session) run(parent context.Context) ending {
 	began := time.Now()
 	s.settings = settings(welcome.GetSettings())
 	s.log.Info("the stream is open", logkeys.Session, welcome.GetSessionId())
+	// Attached first: what the runner says at once may have to be followed by the
+	// desktop's state.
+	s.attach(s, told)
 	if err := s.cfg.Runner.Open(ctx, s, opened(welcome)); err != nil {
+		s.attach(nil, desktop.State{})
 		return ending{err: err}
 	}
-	s.attach(s, told)
 	s.cfg.Evidence.online(reprisev1.NewEvidenceServiceClient(s.conn))
 
 	var loops sync.WaitGroup

@@ -139,6 +139,10 @@ func (c *Core) step(now time.Time, event Event) []Effect {
 // counts as idle: all that can be said of its action has been said.
 func (c *Core) Idle() bool { return c.running == nil || c.running.phase == hanging }
 
+// Impaired returns why the spool can't be written; nil: it can, as far as is
+// known. Nothing is executed while it can't.
+func (c *Core) Impaired() error { return c.broken }
+
 // Opening returns what the agent says when it opens a stream; its ids are the
 // caller's to fill in.
 func (c *Core) Opening() work.Opening {
@@ -252,8 +256,12 @@ func (c *Core) paused(p work.Pause) []Effect {
 	return []Effect{Show{p}}
 }
 
+// fail notes that the spool can't be written. The first reason counts: what fails
+// after it, fails because of it.
 func (c *Core) fail(now time.Time, err error) {
-	c.broken = err
+	if c.broken == nil {
+		c.broken = err
+	}
 	if c.mend.IsZero() {
 		c.mend = now.Add(mendTime)
 	}

@@ -254,8 +254,8 @@ func TestRunnerDecisions(t *testing.T) {
 
 		{"a result that can't be stored is told all the same", known(), []any{opened, ask("a", "a1"), Began{"a"}, Finished{"a", done}, Stored{"a", errDisk}},
 			[]string{"report a1 success completed"}},
-		{"nothing is executed untracked", known(), []any{opened, SpoolFailed{errDisk}, ask("a", "a1")},
-			[]string{"progress a1 received", "report a1 internal not_started"}},
+		{"nothing is executed untracked, and nothing is spent", known(), []any{opened, SpoolFailed{errDisk}, ask("a", "a1")},
+			[]string{"progress a1 received", "report a1 desktop_unavailable not_started"}},
 		{"the memory still answers", known(resultRecord("b", done)), []any{opened, SpoolFailed{errDisk}, ask("b", "b2")},
 			[]string{"report b1 success completed already_executed"}},
 		{"the spool is written again", known(), []any{SpoolFailed{errDisk}, at{10 * time.Second, Due{}}}, []string{"mend"}},

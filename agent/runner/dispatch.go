@@ -51,7 +51,7 @@ func (c *Core) start(now time.Time, d work.Dispatch) []Effect {
 		return c.answer(d, outcome)
 	}
 	if c.broken != nil {
-		return []Effect{refuse(d, work.Internal, fmt.Sprintf("nothing is executed while the agent's journal can't be written: %v", c.broken))}
+		return []Effect{refuse(d, work.DesktopUnavailable, fmt.Sprintf("the agent cannot keep its journal and executes nothing: %v", c.broken))}
 	}
 	timeout := d.Timeout
 	if timeout <= 0 {

@@ -95,10 +95,9 @@ func (l *loop) writeDisk(effect Effect) Event {
 	switch e := effect.(type) {
 	case Mend:
 		if err := l.cfg.Spool.Rewrite(e.Memory); err != nil {
-			l.log.Error("the spool is still not writable; nothing is executed", logkeys.Error, err)
+			l.log.Debug("the spool is still not writable", logkeys.Error, err)
 			return nil
 		}
-		l.log.Info("the spool is writable again")
 		return SpoolMended{}
 	case Write:
 		err := l.cfg.Spool.Append(e.Record)
@@ -119,7 +118,7 @@ func (l *loop) writeDisk(effect Effect) Event {
 func (l *loop) logWrite(r spool.Record, err error) {
 	switch {
 	case err != nil:
-		l.log.Error("the spool can't be written; nothing is executed until it can", logkeys.Action, r.ActionID, logkeys.Error, err)
+		l.log.Warn("not on the disk yet", logkeys.Action, r.ActionID, "record", r.Type, logkeys.Error, err)
 	case r.Type == spool.TypeResult:
 		l.log.Info("finished", logkeys.Replay, r.ReplayID, logkeys.Action, r.ActionID, logkeys.Attempt, r.AttemptID,
 			logkeys.Code, r.Outcome.Code, "completion", r.Outcome.Completion, "effect", r.Outcome.Effect)

@@ -59,6 +59,8 @@ type Runner struct {
 	log   *slog.Logger
 	inbox chan item
 	done  chan struct{} // closed when Run ends
+
+	impaired atomic.Pointer[error] // Core.Impaired after the last event; nil: never was
 }
 
 // item is what comes to the loop: an event, with the stream that an Opened
@@ -98,6 +100,17 @@ func (r *Runner) Opening(ctx context.Context) (work.Opening, error) {
 	return <-answer, nil
 }
 
+// Impaired returns why the spool can't be written, and nil when it can. While it
+// can't, no action is executed: what is asked for is refused as
+// work.DesktopUnavailable, which spends nothing at the server. It is known
+// before the report that says so is sent.
+func (r *Runner) Impaired() error {
+	if why := r.impaired.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
 func (r *Runner) post(ctx context.Context, it item) error {
 	select {
 	case r.inbox <- it:
@@ -119,6 +132,9 @@ func (r *Runner) Run(ctx context.Context) error {
 		core:   NewCore(r.cfg.Spool.Memory(), r.cfg.Keep),
 		writes: make(chan Effect),
 		wrote:  make(chan Event, 1),
+	}
+	if err := r.cfg.Spool.Broken(); err != nil {
+		l.step(SpoolFailed{err})
 	}
 	if len(l.core.Opening().Unfinished) > 0 {
 		l.release("an earlier process ended while it sent input")
@@ -204,8 +220,23 @@ func (l *loop) take(it item) {
 }
 
 func (l *loop) step(e Event) {
-	for _, effect := range l.core.Step(time.Now(), e) {
+	effects := l.core.Step(time.Now(), e)
+	l.noteImpaired()
+	for _, effect := range effects {
 		l.carryOut(effect)
+	}
+}
+
+// noteImpaired tells and shows that the spool can't be written any more, or
+// again.
+func (l *loop) noteImpaired() {
+	before, now := l.Impaired(), l.core.Impaired()
+	l.impaired.Store(&now)
+	switch {
+	case before == nil && now != nil:
+		l.log.Error("the spool can't be written; nothing is executed until it can", logkeys.Error, now)
+	case before != nil && now == nil:
+		l.log.Info("the spool is writable again")
 	}
 }
 

@@ -24,7 +24,7 @@ func (e executor) Execute(ctx context.Context, job work.Job) work.Outcome { retu
 // click begins and is done at once.
 func click(_ context.Context, job work.Job) work.Outcome {
 	if err := job.Begin(); err != nil {
-		return work.Failure(work.Internal, work.NotStarted, err.Error())
+		return work.Failure(work.DesktopUnavailable, work.NotStarted, err.Error())
 	}
 	return work.Outcome{Completion: work.Completed}
 }
@@ -332,9 +332,9 @@ func TestAFullDiskRefusesToExecuteAndRecoversByItself(t *testing.T) {
 		})
 		disk.full.Store(true)
 		r.handle(ask("a", "a1"))
-		r.expect("progress a1 false", "report a1 internal not_started")
+		r.expect("progress a1 false", "report a1 desktop_unavailable not_started")
 		r.handle(ask("b", "b1"))
-		r.expect("progress b1 false", "report b1 internal not_started")
+		r.expect("progress b1 false", "report b1 desktop_unavailable not_started")
 		if inputs != 0 {
 			t.Errorf("%d inputs were sent untracked", inputs)
 		}

@@ -65,8 +65,10 @@ type Spool struct {
 }
 
 // Open locks the spool, recovers what it holds and notes that a process uses
-// it. A spool that is not there is made, with a new id. Errors: ErrLocked,
-// ErrCorrupt, and those of the file system.
+// it. A spool that is not there is made, with a new id. One that is whole and
+// can't be written now, as on a full disk, is opened all the same: it answers
+// from memory, and Broken says why it takes nothing until Rewrite. Errors:
+// ErrLocked, ErrCorrupt, and those of the file system.
 func Open(cfg Config) (*Spool, error) {
 	if cfg.Keep <= 0 {
 		cfg.Keep = DefaultKeep
@@ -98,8 +100,19 @@ func (s *Spool) open() error {
 	if err != nil {
 		return err
 	}
-	if end < len(data) {
-		s.cfg.Log.Warn("cut off the spool's torn end", logkeys.Count, len(data)-end)
+	err = s.continueAt(end, len(data))
+	if errors.Is(err, fs.ErrPermission) {
+		return err // time does not mend it
+	}
+	s.broken = err
+	return nil
+}
+
+// continueAt notes that a process uses the recovered file, whose last whole
+// frame ends at end.
+func (s *Spool) continueAt(end, size int) error {
+	if end < size {
+		s.cfg.Log.Warn("cut off the spool's torn end", logkeys.Count, size-end)
 		return s.replace(s.memory)
 	}
 	file, err := s.cfg.FS.Append(fileName)
@@ -107,10 +120,7 @@ func (s *Spool) open() error {
 		return fmt.Errorf("spool: %w", err)
 	}
 	s.file = file
-	if err := s.Append(Record{Type: TypeOpened, BootID: s.cfg.BootID}); err != nil {
-		return errors.Join(err, s.closeFile())
-	}
-	return nil
+	return s.Append(Record{Type: TypeOpened, BootID: s.cfg.BootID})
 }
 
 // recover folds the frames of data into the memory and returns where the last
@@ -149,6 +159,13 @@ func (s *Spool) ID() string { return s.id }
 
 // LastExit says how the last process ended; empty means in order.
 func (s *Spool) LastExit() string { return s.lastExit }
+
+// Broken returns why nothing can be written until Rewrite; nil: it can.
+func (s *Spool) Broken() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}
 
 // Memory returns a copy of what the spool holds.
 func (s *Spool) Memory() *Memory {
