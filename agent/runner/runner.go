@@ -268,7 +268,7 @@ func (l *loop) carryOut(effect Effect) {
 			l.cfg.Shower.Show(e.Pause)
 		}
 	case Hide:
-		l.log.Info("the replay goes on", logkeys.Replay, e.ReplayID, logkeys.Pause, e.PauseID)
+		l.log.Info("the pause is over", logkeys.Replay, e.ReplayID, logkeys.Pause, e.PauseID)
 		if l.cfg.Shower != nil {
 			l.cfg.Shower.Hide(e.ReplayID, e.PauseID)
 		}
