@@ -54,7 +54,10 @@ func (r *run) lookAfter(ctx context.Context, before *driver.Picture) error {
 		after = nil
 	}
 	if after != nil && r.cfg.Evidence != nil {
+		packed := make(chan struct{})
+		go func() { defer close(packed); r.packer.ahead(after.Image) }()
 		settled, frame, err := r.settle(ctx, *after)
+		<-packed
 		if err != nil && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -27,6 +27,10 @@ type packer struct {
 	last  packed
 }
 
+// ahead packs a frame that pack is probably asked for next: the report does not
+// wait for the packing when the screen stands still. A fault shows in pack.
+func (p *packer) ahead(frame *image.RGBA) { _, _ = p.pack(frame) }
+
 func (p *packer) pack(frame *image.RGBA) (packed, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,3 +27,14 @@ func TestAScreenThatHasNotChangedIsNotPackedAgain(t *testing.T) {
 		t.Error("a screen of another size has the same picture")
 	}
 }
+
+func TestAScreenThatStandsStillIsPackedAheadAndOnce(t *testing.T) {
+	var p packer
+	screen := image.NewRGBA(image.Rect(0, 0, 4, 3))
+	p.ahead(screen)
+	ready := p.last
+	same := image.NewRGBA(screen.Rect)
+	if named, err := p.pack(same); err != nil || len(ready.png) == 0 || &named.png[0] != &ready.png[0] {
+		t.Errorf("what was packed ahead was packed again: %v, %d bytes were ready", err, len(ready.png))
+	}
+}
