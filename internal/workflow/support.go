@@ -80,7 +80,7 @@ func whyNotFound(t *reprisev1.Target, mustBeSeen bool) string {
 	switch {
 	case picture && tries(reprisev1.Resolver_RESOLVER_TEMPLATE):
 		return ""
-	case t.GetPoint() != nil && !(mustBeSeen && len(lacking) > 0):
+	case t.GetPoint() != nil && (!mustBeSeen || len(lacking) == 0):
 		return ""
 	case picture && (len(lacking) > 0 || t.GetWindowTitle() == ""):
 		return "resolveOrder leaves out template: no agent finds the target in another way yet"

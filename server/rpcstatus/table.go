@@ -4,6 +4,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/journal"
 	"github.com/reprise-rpa/reprise/server/registry"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -22,6 +23,7 @@ var table = []entry{
 	{replay.ErrNoSpace, codes.ResourceExhausted, "JOURNAL_FULL"},
 	{replay.ErrRequestIDTaken, codes.AlreadyExists, "REQUEST_ID_TAKEN"},
 	{replay.ErrStale, codes.Aborted, "JOURNAL_STALE"},
+	{journal.ErrDamaged, codes.DataLoss, "JOURNAL_DAMAGED"},
 	{dispatch.ErrUnavailable, codes.Unavailable, "JOURNAL_UNREADABLE"},
 	{dispatch.ErrStopped, codes.Unavailable, "GOING_AWAY"},
 	{dispatch.ErrUnwritable, codes.Unavailable, "JOURNAL_UNWRITABLE"},
