@@ -58,6 +58,7 @@ type quiet struct{}
 func (quiet) Note(string, dispatch.Note)    {}
 func (quiet) Changed(string, dispatch.View) {}
 func (quiet) Appended(time.Duration, error) {}
+func (quiet) InFlight(string, int)          {}
 
 type anyMachine struct{}
 

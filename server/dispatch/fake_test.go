@@ -183,6 +183,7 @@ type fakeObserver struct{}
 func (fakeObserver) Note(string, Note)             {}
 func (fakeObserver) Changed(string, View)          {}
 func (fakeObserver) Appended(time.Duration, error) {}
+func (fakeObserver) InFlight(string, int)          {}
 
 var errEnough = errors.New("the test is over")
 

@@ -183,4 +183,5 @@ type Delivery struct {
 	Reason              replay.Reason
 	Replaces            []string
 	Correction          *replay.Point
+	Masks               []replay.Mask // what no picture may show
 }

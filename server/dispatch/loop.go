@@ -37,6 +37,8 @@ type Observer interface {
 	// events.
 	Changed(machineID string, v View)
 	Appended(took time.Duration, err error)
+	// InFlight is told when the number of a machine's actions in flight has changed.
+	InFlight(machineID string, n int)
 }
 
 // What a loop cannot do, and what it ends a session for.
@@ -68,6 +70,7 @@ type Loop struct {
 	done     chan struct{}   // closed when run has ended
 	conns    map[string]Conn // by session id; only the loop uses it
 	watchers watchers
+	inFlight int       // what the observer was told last
 	retryAt  time.Time // zero: no write has failed
 	broken   bool      // the state must be read again before anything is decided
 }
@@ -144,6 +147,15 @@ func (l *Loop) handle(ctx context.Context, e envelope) {
 	}
 	for _, effect := range out.Effects {
 		l.perform(effect)
+	}
+	l.tellInFlight()
+}
+
+// tellInFlight tells the observer when another number of actions is in flight.
+func (l *Loop) tellInFlight() {
+	if n := l.machine.pending.Len(); n != l.inFlight {
+		l.inFlight = n
+		l.observer.InFlight(l.machine.id, n)
 	}
 }
 

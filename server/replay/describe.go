@@ -8,6 +8,10 @@ func Describe(ev Event) (kind, action, detail string) {
 	switch ev := ev.(type) {
 	case Created:
 		return "replay_created", "", ev.Workflow
+	case Appended:
+		return "actions_appended", "", fmt.Sprintf("%d actions", len(ev.Steps))
+	case Closed:
+		return "replay_closed", "", ""
 	case Started:
 		return "replay_started", "", ""
 	case Dispatched:

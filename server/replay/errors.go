@@ -14,6 +14,8 @@ var (
 	ErrNothingToDo  = errors.New("the pause has no action to decide on")
 	ErrExclusive    = errors.New("skip, position and from exclude each other")
 	ErrUnknownStep  = errors.New("the workflow has no such action")
+	ErrNotOpen      = errors.New("the replay takes no more actions")
+	ErrTooMany      = errors.New("the replay has too many actions")
 )
 
 // What the journal refuses, whatever engine it has.
@@ -28,6 +30,10 @@ var (
 	ErrNotFound = errors.New("no such replay")
 	// ErrPageToken says that a page token was not given out for this list.
 	ErrPageToken = errors.New("the page token is not one of this list")
+	// ErrEventID says that an event id is not one of this journal.
+	ErrEventID = errors.New("the event id is not one of this journal")
+	// ErrEventsForgotten says that events after an id are no longer kept.
+	ErrEventsForgotten = errors.New("events after this one are no longer kept")
 )
 
 // ChecksError says which safety checks keep a replay paused.

@@ -24,7 +24,17 @@ type (
 		Unattended             bool
 		By                     string
 		Steps                  []Step
+		Open                   bool // more steps may be appended
+		Masks                  []Mask
 	}
+	// Appended says that an open replay has more steps.
+	Appended struct {
+		RequestID, RequestHash string
+		By                     string
+		Steps                  []Step
+	}
+	// Closed says that no more steps come.
+	Closed struct{ By string }
 	// Started says that the replay holds the machine now.
 	Started struct{}
 	// Dispatched says that a queued action was put in flight.
@@ -89,6 +99,8 @@ type (
 )
 
 func (Created) event()    {}
+func (Appended) event()   {}
+func (Closed) event()     {}
 func (Started) event()    {}
 func (Dispatched) event() {}
 func (Adopted) event()    {}

@@ -231,6 +231,7 @@ type Head struct {
 	RequestHash string
 	Labels      map[string]string
 	Unattended  bool
+	Open        bool // more steps may be appended
 	State       State
 	Pausing     bool // paused, and an action is still in flight
 	PauseReason string
@@ -256,10 +257,33 @@ func (r *Replay) Head() Head {
 	return h
 }
 
+// Mask is a rectangle that no picture shows, in fractions of a monitor.
+type Mask struct {
+	Monitor                  int
+	Left, Top, Width, Height float64
+}
+
+// Positioned is a record with its place in the journal as a whole, which is never
+// given twice and grows in the order in which records became durable.
+type Positioned struct {
+	Position  int64
+	MachineID string
+	Record
+}
+
+// EventFilter says which records a reader of the journal wants.
+type EventFilter struct {
+	MachineID string // empty: of all machines
+	ReplayID  string // empty: of all replays
+}
+
 // Filter says which heads a list holds.
 type Filter struct {
-	MachineID string  // empty: of all machines
-	States    []State // empty: in all states
+	MachineID     string            // empty: of all machines
+	States        []State           // empty: in all states
+	Labels        map[string]string // all of these
+	CreatedFrom   time.Time         // then or later; zero: whenever
+	CreatedBefore time.Time         // before then; zero: whenever
 	PageSize  int     // at most
 	PageToken string  // what the page before returned; empty: the first page
 }

@@ -14,6 +14,10 @@ import (
 var table = []entry{
 	{replay.ErrNotFound, codes.NotFound, "REPLAY_NOT_FOUND"},
 	{replay.ErrPageToken, codes.InvalidArgument, "PAGE_TOKEN_INVALID"},
+	{replay.ErrEventID, codes.InvalidArgument, "EVENT_ID_INVALID"},
+	{replay.ErrEventsForgotten, codes.OutOfRange, "EVENTS_FORGOTTEN"},
+	{replay.ErrNotOpen, codes.FailedPrecondition, "REPLAY_NOT_OPEN"},
+	{replay.ErrTooMany, codes.InvalidArgument, "TOO_MANY_ACTIONS"},
 	{replay.ErrEnded, codes.FailedPrecondition, "REPLAY_ENDED"},
 	{replay.ErrNotPaused, codes.FailedPrecondition, "REPLAY_NOT_PAUSED"},
 	{replay.ErrStillPausing, codes.FailedPrecondition, "ACTION_IN_FLIGHT"},

@@ -111,6 +111,7 @@ type quiet struct{}
 func (quiet) Note(string, dispatch.Note)    {}
 func (quiet) Changed(string, dispatch.View) {}
 func (quiet) Appended(time.Duration, error) {}
+func (quiet) InFlight(string, int)          {}
 
 // world is a server's machines and streams over a connection in memory.
 type world struct {

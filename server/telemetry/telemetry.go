@@ -23,7 +23,8 @@ type Telemetry struct {
 	resent, gaveUp, detected *prometheus.CounterVec
 	deadClients              *prometheus.CounterVec
 	sweeps, failedSweeps     prometheus.Counter
-	lastSweep, inFlight      prometheus.Gauge
+	lastSweep                prometheus.Gauge
+	inFlight                 *prometheus.GaugeVec
 	orphanedNow              prometheus.Gauge
 	orphanAge, sweepTook     prometheus.Histogram
 	appendTook               prometheus.Histogram
@@ -49,7 +50,7 @@ func New(reg prometheus.Registerer, log *slog.Logger) (*Telemetry, error) {
 	t.failedSweeps = t.counter("rpa_watchdog_sweeps_failed_total", "Sweeps that not every machine answered.")
 	t.appendFailed = t.counter("rpa_journal_append_failures_total", "Appends that the journal refused.")
 	t.lastSweep = t.gauge("rpa_watchdog_last_sweep_timestamp_seconds", "When the last sweep ended.")
-	t.inFlight = t.gauge("rpa_replay_in_flight_actions", "Actions that are dispatched and not reported, at the last sweep.")
+	t.inFlight = t.gauges("rpa_replay_in_flight_actions", "Actions that are dispatched and not reported.", byMachine)
 	t.orphanedNow = t.gauge("rpa_replay_orphaned_actions", "Orphans that the last sweep found.")
 	t.orphanAge = t.histogram("rpa_replay_orphan_age_seconds", "Age of orphans from their first dispatch.", []float64{10, 30, 60, 120, 300})
 	t.sweepTook = t.histogram("rpa_watchdog_sweep_duration_seconds", "How long a sweep took.", prometheus.ExponentialBuckets(1e-5, 4, 10))
@@ -80,6 +81,12 @@ func (t *Telemetry) counter(name, help string) prometheus.Counter {
 
 func (t *Telemetry) gauge(name, help string) prometheus.Gauge {
 	g := prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+	t.collectors = append(t.collectors, g)
+	return g
+}
+
+func (t *Telemetry) gauges(name, help string, labels []string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 	t.collectors = append(t.collectors, g)
 	return g
 }
@@ -144,6 +151,11 @@ func (t *Telemetry) Appended(took time.Duration, err error) {
 	}
 }
 
+// InFlight implements dispatch.Observer.
+func (t *Telemetry) InFlight(machineID string, n int) {
+	t.inFlight.WithLabelValues(machineID).Set(float64(n))
+}
+
 // Opened implements session.Observer.
 func (t *Telemetry) Opened(machineID string) {
 	t.connects.WithLabelValues(machineID).Inc()
@@ -163,7 +175,6 @@ func (t *Telemetry) Reported(took time.Duration) { t.reported.Observe(took.Secon
 func (t *Telemetry) Swept(s dispatch.Swept, scanned int, took time.Duration) {
 	t.sweeps.Inc()
 	t.lastSweep.SetToCurrentTime()
-	t.inFlight.Set(float64(s.InFlight))
 	t.orphanedNow.Set(float64(s.Orphans))
 	t.sweepTook.Observe(took.Seconds())
 	if s.Unanswered > 0 {

@@ -66,7 +66,7 @@ func TestASweepThatFoundNothingLeavesNoLine(t *testing.T) {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
 	counted(t, reg, map[string]float64{
-		"rpa_watchdog_sweeps_total": 2, "rpa_watchdog_sweeps_failed_total": 1, "rpa_replay_in_flight_actions": 5,
+		"rpa_watchdog_sweeps_total": 2, "rpa_watchdog_sweeps_failed_total": 1,
 		"rpa_replay_orphaned_actions": 3, "rpa_watchdog_sweep_duration_seconds": 2,
 	})
 }
@@ -99,6 +99,9 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	tel.Note("desk-1", dispatch.Note{Kind: dispatch.NoteOrphanGiveUp, Age: 95 * time.Second})
 	tel.Appended(time.Millisecond, nil)
 	tel.Appended(time.Millisecond, errors.New("disk full"))
+	tel.InFlight("desk-1", 1)
+	tel.InFlight("desk-2", 1)
+	tel.InFlight("desk-2", 0)
 	tel.Opened("desk-1")
 	tel.Opened("desk-1")
 	tel.Ended("desk-1")
@@ -107,7 +110,7 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	counted(t, reg, map[string]float64{
 		"rpa_agent_connects_total": 2, "rpa_agent_streams_open": 1, "rpa_journal_append_failures_total": 1, "rpa_journal_append_seconds": 2,
 		"rpa_replay_orphan_age_seconds": 2, "rpa_replay_orphans_detected_total": 2, "rpa_replay_orphans_giveup_total": 1,
-		"rpa_replay_orphans_resent_total": 1, "rpa_replay_dispatch_latency_seconds": 1, "rpa_replay_report_round_trip_seconds": 1,
+		"rpa_replay_orphans_resent_total": 1, "rpa_replay_in_flight_actions": 1, "rpa_replay_dispatch_latency_seconds": 1, "rpa_replay_report_round_trip_seconds": 1,
 	})
 	var buckets []float64
 	families, err := reg.Gather()

@@ -428,12 +428,16 @@ type Workflow struct {
 	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
 	// Labels copied to each replay of this workflow; a replay's own labels win.
 	Labels map[string]string `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The actions, in the order in which they are executed.
+	// The actions, in the order in which they are executed. There is at least one,
+	// unless the replay is left open for more.
 	Actions []*Action `protobuf:"bytes,4,rep,name=actions,proto3" json:"actions,omitempty"`
 	// Where an action names no monitor of its own, it was recorded on this one.
 	MonitorResolution *MonitorResolution `protobuf:"bytes,5,opt,name=monitor_resolution,json=monitorResolution,proto3" json:"monitor_resolution,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// What no picture may show: the agent blacks it out before a picture is hashed,
+	// stored or sent. The machine's own masks, a setting of the agent, are added.
+	Masks         []*Mask `protobuf:"bytes,6,rep,name=masks,proto3" json:"masks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Workflow) Reset() {
@@ -501,6 +505,96 @@ func (x *Workflow) GetMonitorResolution() *MonitorResolution {
 	return nil
 }
 
+func (x *Workflow) GetMasks() []*Mask {
+	if x != nil {
+		return x.Masks
+	}
+	return nil
+}
+
+// Mask is a rectangle of a monitor that no picture shows, in fractions of the
+// monitor's size. What of it lies beyond the monitor's edge is ignored.
+type Mask struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The monitor's index, from 0.
+	Monitor int32 `protobuf:"varint,1,opt,name=monitor,proto3" json:"monitor,omitempty"`
+	// Left edge, from the monitor's left.
+	Left float64 `protobuf:"fixed64,2,opt,name=left,proto3" json:"left,omitempty"`
+	// Upper edge, from the monitor's top.
+	Top float64 `protobuf:"fixed64,3,opt,name=top,proto3" json:"top,omitempty"`
+	// Width.
+	Width float64 `protobuf:"fixed64,4,opt,name=width,proto3" json:"width,omitempty"`
+	// Height.
+	Height        float64 `protobuf:"fixed64,5,opt,name=height,proto3" json:"height,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Mask) Reset() {
+	*x = Mask{}
+	mi := &file_reprise_v1_action_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Mask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Mask) ProtoMessage() {}
+
+func (x *Mask) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_action_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Mask.ProtoReflect.Descriptor instead.
+func (*Mask) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Mask) GetMonitor() int32 {
+	if x != nil {
+		return x.Monitor
+	}
+	return 0
+}
+
+func (x *Mask) GetLeft() float64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Mask) GetTop() float64 {
+	if x != nil {
+		return x.Top
+	}
+	return 0
+}
+
+func (x *Mask) GetWidth() float64 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *Mask) GetHeight() float64 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
 // Action is one step of a workflow: one gesture, one text, one wait.
 type Action struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -561,7 +655,7 @@ type Action struct {
 
 func (x *Action) Reset() {
 	*x = Action{}
-	mi := &file_reprise_v1_action_proto_msgTypes[1]
+	mi := &file_reprise_v1_action_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -573,7 +667,7 @@ func (x *Action) String() string {
 func (*Action) ProtoMessage() {}
 
 func (x *Action) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[1]
+	mi := &file_reprise_v1_action_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -586,7 +680,7 @@ func (x *Action) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Action.ProtoReflect.Descriptor instead.
 func (*Action) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{1}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Action) GetName() string {
@@ -974,7 +1068,7 @@ type Click struct {
 
 func (x *Click) Reset() {
 	*x = Click{}
-	mi := &file_reprise_v1_action_proto_msgTypes[2]
+	mi := &file_reprise_v1_action_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1080,7 @@ func (x *Click) String() string {
 func (*Click) ProtoMessage() {}
 
 func (x *Click) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[2]
+	mi := &file_reprise_v1_action_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1093,7 @@ func (x *Click) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Click.ProtoReflect.Descriptor instead.
 func (*Click) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{2}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Click) GetButton() MouseButton {
@@ -1039,7 +1133,7 @@ type Move struct {
 
 func (x *Move) Reset() {
 	*x = Move{}
-	mi := &file_reprise_v1_action_proto_msgTypes[3]
+	mi := &file_reprise_v1_action_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1051,7 +1145,7 @@ func (x *Move) String() string {
 func (*Move) ProtoMessage() {}
 
 func (x *Move) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[3]
+	mi := &file_reprise_v1_action_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1064,7 +1158,7 @@ func (x *Move) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Move.ProtoReflect.Descriptor instead.
 func (*Move) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{3}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{4}
 }
 
 // Drag presses a button at the action's target and releases it at `to`.
@@ -1080,7 +1174,7 @@ type Drag struct {
 
 func (x *Drag) Reset() {
 	*x = Drag{}
-	mi := &file_reprise_v1_action_proto_msgTypes[4]
+	mi := &file_reprise_v1_action_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1092,7 +1186,7 @@ func (x *Drag) String() string {
 func (*Drag) ProtoMessage() {}
 
 func (x *Drag) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[4]
+	mi := &file_reprise_v1_action_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1105,7 +1199,7 @@ func (x *Drag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drag.ProtoReflect.Descriptor instead.
 func (*Drag) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{4}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Drag) GetTo() *Target {
@@ -1140,7 +1234,7 @@ type Type struct {
 
 func (x *Type) Reset() {
 	*x = Type{}
-	mi := &file_reprise_v1_action_proto_msgTypes[5]
+	mi := &file_reprise_v1_action_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1246,7 @@ func (x *Type) String() string {
 func (*Type) ProtoMessage() {}
 
 func (x *Type) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[5]
+	mi := &file_reprise_v1_action_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1259,7 @@ func (x *Type) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Type.ProtoReflect.Descriptor instead.
 func (*Type) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{5}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Type) GetContent() isType_Content {
@@ -1231,7 +1325,7 @@ type Paste struct {
 
 func (x *Paste) Reset() {
 	*x = Paste{}
-	mi := &file_reprise_v1_action_proto_msgTypes[6]
+	mi := &file_reprise_v1_action_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1243,7 +1337,7 @@ func (x *Paste) String() string {
 func (*Paste) ProtoMessage() {}
 
 func (x *Paste) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[6]
+	mi := &file_reprise_v1_action_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1256,7 +1350,7 @@ func (x *Paste) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paste.ProtoReflect.Descriptor instead.
 func (*Paste) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{6}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Paste) GetText() string {
@@ -1286,7 +1380,7 @@ type KeyCombo struct {
 
 func (x *KeyCombo) Reset() {
 	*x = KeyCombo{}
-	mi := &file_reprise_v1_action_proto_msgTypes[7]
+	mi := &file_reprise_v1_action_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1392,7 @@ func (x *KeyCombo) String() string {
 func (*KeyCombo) ProtoMessage() {}
 
 func (x *KeyCombo) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[7]
+	mi := &file_reprise_v1_action_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1405,7 @@ func (x *KeyCombo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyCombo.ProtoReflect.Descriptor instead.
 func (*KeyCombo) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{7}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *KeyCombo) GetKeys() []string {
@@ -1334,7 +1428,7 @@ type Scroll struct {
 
 func (x *Scroll) Reset() {
 	*x = Scroll{}
-	mi := &file_reprise_v1_action_proto_msgTypes[8]
+	mi := &file_reprise_v1_action_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1346,7 +1440,7 @@ func (x *Scroll) String() string {
 func (*Scroll) ProtoMessage() {}
 
 func (x *Scroll) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[8]
+	mi := &file_reprise_v1_action_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1359,7 +1453,7 @@ func (x *Scroll) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scroll.ProtoReflect.Descriptor instead.
 func (*Scroll) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{8}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Scroll) GetVertical() int32 {
@@ -1387,7 +1481,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_reprise_v1_action_proto_msgTypes[9]
+	mi := &file_reprise_v1_action_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1399,7 +1493,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[9]
+	mi := &file_reprise_v1_action_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1412,7 +1506,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{9}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Wait) GetDuration() *durationpb.Duration {
@@ -1431,7 +1525,7 @@ type WaitForTarget struct {
 
 func (x *WaitForTarget) Reset() {
 	*x = WaitForTarget{}
-	mi := &file_reprise_v1_action_proto_msgTypes[10]
+	mi := &file_reprise_v1_action_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1537,7 @@ func (x *WaitForTarget) String() string {
 func (*WaitForTarget) ProtoMessage() {}
 
 func (x *WaitForTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[10]
+	mi := &file_reprise_v1_action_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1550,7 @@ func (x *WaitForTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitForTarget.ProtoReflect.Descriptor instead.
 func (*WaitForTarget) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{10}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{11}
 }
 
 // WaitForWindow waits until a window is there, or the action's timeout.
@@ -1470,7 +1564,7 @@ type WaitForWindow struct {
 
 func (x *WaitForWindow) Reset() {
 	*x = WaitForWindow{}
-	mi := &file_reprise_v1_action_proto_msgTypes[11]
+	mi := &file_reprise_v1_action_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1482,7 +1576,7 @@ func (x *WaitForWindow) String() string {
 func (*WaitForWindow) ProtoMessage() {}
 
 func (x *WaitForWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[11]
+	mi := &file_reprise_v1_action_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1495,7 +1589,7 @@ func (x *WaitForWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitForWindow.ProtoReflect.Descriptor instead.
 func (*WaitForWindow) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{11}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *WaitForWindow) GetWindow() *WindowSelector {
@@ -1516,7 +1610,7 @@ type FocusWindow struct {
 
 func (x *FocusWindow) Reset() {
 	*x = FocusWindow{}
-	mi := &file_reprise_v1_action_proto_msgTypes[12]
+	mi := &file_reprise_v1_action_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1528,7 +1622,7 @@ func (x *FocusWindow) String() string {
 func (*FocusWindow) ProtoMessage() {}
 
 func (x *FocusWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[12]
+	mi := &file_reprise_v1_action_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1541,7 +1635,7 @@ func (x *FocusWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocusWindow.ProtoReflect.Descriptor instead.
 func (*FocusWindow) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{12}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FocusWindow) GetWindow() *WindowSelector {
@@ -1560,7 +1654,7 @@ type Screenshot struct {
 
 func (x *Screenshot) Reset() {
 	*x = Screenshot{}
-	mi := &file_reprise_v1_action_proto_msgTypes[13]
+	mi := &file_reprise_v1_action_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1666,7 @@ func (x *Screenshot) String() string {
 func (*Screenshot) ProtoMessage() {}
 
 func (x *Screenshot) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[13]
+	mi := &file_reprise_v1_action_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1679,7 @@ func (x *Screenshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Screenshot.ProtoReflect.Descriptor instead.
 func (*Screenshot) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{13}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{14}
 }
 
 // PauseForHuman pauses the replay. A resume completes the step; it does not
@@ -1600,7 +1694,7 @@ type PauseForHuman struct {
 
 func (x *PauseForHuman) Reset() {
 	*x = PauseForHuman{}
-	mi := &file_reprise_v1_action_proto_msgTypes[14]
+	mi := &file_reprise_v1_action_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1612,7 +1706,7 @@ func (x *PauseForHuman) String() string {
 func (*PauseForHuman) ProtoMessage() {}
 
 func (x *PauseForHuman) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[14]
+	mi := &file_reprise_v1_action_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1625,7 +1719,7 @@ func (x *PauseForHuman) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseForHuman.ProtoReflect.Descriptor instead.
 func (*PauseForHuman) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{14}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PauseForHuman) GetMessage() string {
@@ -1647,7 +1741,7 @@ type ExtractText struct {
 
 func (x *ExtractText) Reset() {
 	*x = ExtractText{}
-	mi := &file_reprise_v1_action_proto_msgTypes[15]
+	mi := &file_reprise_v1_action_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1753,7 @@ func (x *ExtractText) String() string {
 func (*ExtractText) ProtoMessage() {}
 
 func (x *ExtractText) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[15]
+	mi := &file_reprise_v1_action_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1766,7 @@ func (x *ExtractText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractText.ProtoReflect.Descriptor instead.
 func (*ExtractText) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{15}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ExtractText) GetVariable() string {
@@ -1694,7 +1788,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reprise_v1_action_proto_msgTypes[16]
+	mi := &file_reprise_v1_action_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +1800,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[16]
+	mi := &file_reprise_v1_action_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +1813,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{16}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Decision) GetPrompt() string {
@@ -1741,7 +1835,7 @@ type PasteAndExecute struct {
 
 func (x *PasteAndExecute) Reset() {
 	*x = PasteAndExecute{}
-	mi := &file_reprise_v1_action_proto_msgTypes[17]
+	mi := &file_reprise_v1_action_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1847,7 @@ func (x *PasteAndExecute) String() string {
 func (*PasteAndExecute) ProtoMessage() {}
 
 func (x *PasteAndExecute) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[17]
+	mi := &file_reprise_v1_action_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1860,7 @@ func (x *PasteAndExecute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PasteAndExecute.ProtoReflect.Descriptor instead.
 func (*PasteAndExecute) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{17}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PasteAndExecute) GetText() string {
@@ -1788,7 +1882,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_reprise_v1_action_proto_msgTypes[18]
+	mi := &file_reprise_v1_action_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1800,7 +1894,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[18]
+	mi := &file_reprise_v1_action_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1813,7 +1907,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{18}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Condition) GetExpression() string {
@@ -1848,7 +1942,7 @@ type Target struct {
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_reprise_v1_action_proto_msgTypes[19]
+	mi := &file_reprise_v1_action_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1860,7 +1954,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[19]
+	mi := &file_reprise_v1_action_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1873,7 +1967,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{19}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Target) GetByText() string {
@@ -1943,7 +2037,7 @@ type AnchorImage struct {
 
 func (x *AnchorImage) Reset() {
 	*x = AnchorImage{}
-	mi := &file_reprise_v1_action_proto_msgTypes[20]
+	mi := &file_reprise_v1_action_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1955,7 +2049,7 @@ func (x *AnchorImage) String() string {
 func (*AnchorImage) ProtoMessage() {}
 
 func (x *AnchorImage) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[20]
+	mi := &file_reprise_v1_action_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1968,7 +2062,7 @@ func (x *AnchorImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnchorImage.ProtoReflect.Descriptor instead.
 func (*AnchorImage) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{20}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AnchorImage) GetPath() string {
@@ -2014,7 +2108,7 @@ type UiaTarget struct {
 
 func (x *UiaTarget) Reset() {
 	*x = UiaTarget{}
-	mi := &file_reprise_v1_action_proto_msgTypes[21]
+	mi := &file_reprise_v1_action_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2026,7 +2120,7 @@ func (x *UiaTarget) String() string {
 func (*UiaTarget) ProtoMessage() {}
 
 func (x *UiaTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[21]
+	mi := &file_reprise_v1_action_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2039,7 +2133,7 @@ func (x *UiaTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UiaTarget.ProtoReflect.Descriptor instead.
 func (*UiaTarget) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{21}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *UiaTarget) GetName() string {
@@ -2077,7 +2171,7 @@ type Point struct {
 
 func (x *Point) Reset() {
 	*x = Point{}
-	mi := &file_reprise_v1_action_proto_msgTypes[22]
+	mi := &file_reprise_v1_action_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2089,7 +2183,7 @@ func (x *Point) String() string {
 func (*Point) ProtoMessage() {}
 
 func (x *Point) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[22]
+	mi := &file_reprise_v1_action_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2102,7 +2196,7 @@ func (x *Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Point.ProtoReflect.Descriptor instead.
 func (*Point) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{22}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Point) GetX() float64 {
@@ -2136,7 +2230,7 @@ type WindowSelector struct {
 
 func (x *WindowSelector) Reset() {
 	*x = WindowSelector{}
-	mi := &file_reprise_v1_action_proto_msgTypes[23]
+	mi := &file_reprise_v1_action_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2148,7 +2242,7 @@ func (x *WindowSelector) String() string {
 func (*WindowSelector) ProtoMessage() {}
 
 func (x *WindowSelector) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[23]
+	mi := &file_reprise_v1_action_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2161,7 +2255,7 @@ func (x *WindowSelector) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowSelector.ProtoReflect.Descriptor instead.
 func (*WindowSelector) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{23}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *WindowSelector) GetTitle() string {
@@ -2213,7 +2307,7 @@ type MonitorResolution struct {
 
 func (x *MonitorResolution) Reset() {
 	*x = MonitorResolution{}
-	mi := &file_reprise_v1_action_proto_msgTypes[24]
+	mi := &file_reprise_v1_action_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2225,7 +2319,7 @@ func (x *MonitorResolution) String() string {
 func (*MonitorResolution) ProtoMessage() {}
 
 func (x *MonitorResolution) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[24]
+	mi := &file_reprise_v1_action_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2238,7 +2332,7 @@ func (x *MonitorResolution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonitorResolution.ProtoReflect.Descriptor instead.
 func (*MonitorResolution) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{24}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *MonitorResolution) GetIndex() int32 {
@@ -2298,7 +2392,7 @@ type RetryPolicy struct {
 
 func (x *RetryPolicy) Reset() {
 	*x = RetryPolicy{}
-	mi := &file_reprise_v1_action_proto_msgTypes[25]
+	mi := &file_reprise_v1_action_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2310,7 +2404,7 @@ func (x *RetryPolicy) String() string {
 func (*RetryPolicy) ProtoMessage() {}
 
 func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[25]
+	mi := &file_reprise_v1_action_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2323,7 +2417,7 @@ func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryPolicy.ProtoReflect.Descriptor instead.
 func (*RetryPolicy) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{25}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RetryPolicy) GetMaxRetries() int32 {
@@ -2364,7 +2458,7 @@ type SafetyCheck struct {
 
 func (x *SafetyCheck) Reset() {
 	*x = SafetyCheck{}
-	mi := &file_reprise_v1_action_proto_msgTypes[26]
+	mi := &file_reprise_v1_action_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2376,7 +2470,7 @@ func (x *SafetyCheck) String() string {
 func (*SafetyCheck) ProtoMessage() {}
 
 func (x *SafetyCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[26]
+	mi := &file_reprise_v1_action_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2389,7 +2483,7 @@ func (x *SafetyCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SafetyCheck.ProtoReflect.Descriptor instead.
 func (*SafetyCheck) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{26}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SafetyCheck) GetId() string {
@@ -2425,17 +2519,25 @@ var File_reprise_v1_action_proto protoreflect.FileDescriptor
 const file_reprise_v1_action_proto_rawDesc = "" +
 	"\n" +
 	"\x17reprise/v1/action.proto\x12\n" +
-	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\xee\x02\n" +
+	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\x9e\x03\n" +
 	"\bWorkflow\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12*\n" +
 	"\vdescription\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xa0\x1fR\vdescription\x12Q\n" +
-	"\x06labels\x18\x03 \x03(\v2 .reprise.v1.Workflow.LabelsEntryB\x17\xbaH\x14\x9a\x01\x11\x10@\"\x06r\x04\x10\x01\x18?*\x05r\x03\x18\xff\x01R\x06labels\x12:\n" +
-	"\aactions\x18\x04 \x03(\v2\x12.reprise.v1.ActionB\f\xbaH\t\x92\x01\x06\b\x01\x10\xa0\x8d\x06R\aactions\x12L\n" +
-	"\x12monitor_resolution\x18\x05 \x01(\v2\x1d.reprise.v1.MonitorResolutionR\x11monitorResolution\x1a9\n" +
+	"\x06labels\x18\x03 \x03(\v2 .reprise.v1.Workflow.LabelsEntryB\x17\xbaH\x14\x9a\x01\x11\x10@\"\x06r\x04\x10\x01\x18?*\x05r\x03\x18\xff\x01R\x06labels\x128\n" +
+	"\aactions\x18\x04 \x03(\v2\x12.reprise.v1.ActionB\n" +
+	"\xbaH\a\x92\x01\x04\x10\xa0\x8d\x06R\aactions\x12L\n" +
+	"\x12monitor_resolution\x18\x05 \x01(\v2\x1d.reprise.v1.MonitorResolutionR\x11monitorResolution\x120\n" +
+	"\x05masks\x18\x06 \x03(\v2\x10.reprise.v1.MaskB\b\xbaH\x05\x92\x01\x02\x10@R\x05masks\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe4\f\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe3\x01\n" +
+	"\x04Mask\x12#\n" +
+	"\amonitor\x18\x01 \x01(\x05B\t\xbaH\x06\x1a\x04\x18?(\x00R\amonitor\x12+\n" +
+	"\x04left\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x04left\x12)\n" +
+	"\x03top\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x03top\x12-\n" +
+	"\x05width\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x05width\x12/\n" +
+	"\x06height\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x06height\"\xe4\f\n" +
 	"\x06Action\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\x04name\x12&\n" +
 	"\tintention\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\tintention\x12*\n" +
@@ -2620,7 +2722,7 @@ func file_reprise_v1_action_proto_rawDescGZIP() []byte {
 }
 
 var file_reprise_v1_action_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_reprise_v1_action_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_reprise_v1_action_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_reprise_v1_action_proto_goTypes = []any{
 	(MouseButton)(0),            // 0: reprise.v1.MouseButton
 	(Resolver)(0),               // 1: reprise.v1.Resolver
@@ -2630,82 +2732,84 @@ var file_reprise_v1_action_proto_goTypes = []any{
 	(ExpectedEffect)(0),         // 5: reprise.v1.ExpectedEffect
 	(SafetyCheckSource)(0),      // 6: reprise.v1.SafetyCheckSource
 	(*Workflow)(nil),            // 7: reprise.v1.Workflow
-	(*Action)(nil),              // 8: reprise.v1.Action
-	(*Click)(nil),               // 9: reprise.v1.Click
-	(*Move)(nil),                // 10: reprise.v1.Move
-	(*Drag)(nil),                // 11: reprise.v1.Drag
-	(*Type)(nil),                // 12: reprise.v1.Type
-	(*Paste)(nil),               // 13: reprise.v1.Paste
-	(*KeyCombo)(nil),            // 14: reprise.v1.KeyCombo
-	(*Scroll)(nil),              // 15: reprise.v1.Scroll
-	(*Wait)(nil),                // 16: reprise.v1.Wait
-	(*WaitForTarget)(nil),       // 17: reprise.v1.WaitForTarget
-	(*WaitForWindow)(nil),       // 18: reprise.v1.WaitForWindow
-	(*FocusWindow)(nil),         // 19: reprise.v1.FocusWindow
-	(*Screenshot)(nil),          // 20: reprise.v1.Screenshot
-	(*PauseForHuman)(nil),       // 21: reprise.v1.PauseForHuman
-	(*ExtractText)(nil),         // 22: reprise.v1.ExtractText
-	(*Decision)(nil),            // 23: reprise.v1.Decision
-	(*PasteAndExecute)(nil),     // 24: reprise.v1.PasteAndExecute
-	(*Condition)(nil),           // 25: reprise.v1.Condition
-	(*Target)(nil),              // 26: reprise.v1.Target
-	(*AnchorImage)(nil),         // 27: reprise.v1.AnchorImage
-	(*UiaTarget)(nil),           // 28: reprise.v1.UiaTarget
-	(*Point)(nil),               // 29: reprise.v1.Point
-	(*WindowSelector)(nil),      // 30: reprise.v1.WindowSelector
-	(*MonitorResolution)(nil),   // 31: reprise.v1.MonitorResolution
-	(*RetryPolicy)(nil),         // 32: reprise.v1.RetryPolicy
-	(*SafetyCheck)(nil),         // 33: reprise.v1.SafetyCheck
-	nil,                         // 34: reprise.v1.Workflow.LabelsEntry
-	(*durationpb.Duration)(nil), // 35: google.protobuf.Duration
+	(*Mask)(nil),                // 8: reprise.v1.Mask
+	(*Action)(nil),              // 9: reprise.v1.Action
+	(*Click)(nil),               // 10: reprise.v1.Click
+	(*Move)(nil),                // 11: reprise.v1.Move
+	(*Drag)(nil),                // 12: reprise.v1.Drag
+	(*Type)(nil),                // 13: reprise.v1.Type
+	(*Paste)(nil),               // 14: reprise.v1.Paste
+	(*KeyCombo)(nil),            // 15: reprise.v1.KeyCombo
+	(*Scroll)(nil),              // 16: reprise.v1.Scroll
+	(*Wait)(nil),                // 17: reprise.v1.Wait
+	(*WaitForTarget)(nil),       // 18: reprise.v1.WaitForTarget
+	(*WaitForWindow)(nil),       // 19: reprise.v1.WaitForWindow
+	(*FocusWindow)(nil),         // 20: reprise.v1.FocusWindow
+	(*Screenshot)(nil),          // 21: reprise.v1.Screenshot
+	(*PauseForHuman)(nil),       // 22: reprise.v1.PauseForHuman
+	(*ExtractText)(nil),         // 23: reprise.v1.ExtractText
+	(*Decision)(nil),            // 24: reprise.v1.Decision
+	(*PasteAndExecute)(nil),     // 25: reprise.v1.PasteAndExecute
+	(*Condition)(nil),           // 26: reprise.v1.Condition
+	(*Target)(nil),              // 27: reprise.v1.Target
+	(*AnchorImage)(nil),         // 28: reprise.v1.AnchorImage
+	(*UiaTarget)(nil),           // 29: reprise.v1.UiaTarget
+	(*Point)(nil),               // 30: reprise.v1.Point
+	(*WindowSelector)(nil),      // 31: reprise.v1.WindowSelector
+	(*MonitorResolution)(nil),   // 32: reprise.v1.MonitorResolution
+	(*RetryPolicy)(nil),         // 33: reprise.v1.RetryPolicy
+	(*SafetyCheck)(nil),         // 34: reprise.v1.SafetyCheck
+	nil,                         // 35: reprise.v1.Workflow.LabelsEntry
+	(*durationpb.Duration)(nil), // 36: google.protobuf.Duration
 }
 var file_reprise_v1_action_proto_depIdxs = []int32{
-	34, // 0: reprise.v1.Workflow.labels:type_name -> reprise.v1.Workflow.LabelsEntry
-	8,  // 1: reprise.v1.Workflow.actions:type_name -> reprise.v1.Action
-	31, // 2: reprise.v1.Workflow.monitor_resolution:type_name -> reprise.v1.MonitorResolution
-	26, // 3: reprise.v1.Action.target:type_name -> reprise.v1.Target
-	31, // 4: reprise.v1.Action.monitor_resolution:type_name -> reprise.v1.MonitorResolution
-	35, // 5: reprise.v1.Action.timeout:type_name -> google.protobuf.Duration
-	3,  // 6: reprise.v1.Action.on_give_up:type_name -> reprise.v1.GiveUp
-	32, // 7: reprise.v1.Action.retry_policy:type_name -> reprise.v1.RetryPolicy
-	33, // 8: reprise.v1.Action.safety_checks:type_name -> reprise.v1.SafetyCheck
-	5,  // 9: reprise.v1.Action.expected_effect:type_name -> reprise.v1.ExpectedEffect
-	9,  // 10: reprise.v1.Action.click:type_name -> reprise.v1.Click
-	10, // 11: reprise.v1.Action.move:type_name -> reprise.v1.Move
-	11, // 12: reprise.v1.Action.drag:type_name -> reprise.v1.Drag
-	12, // 13: reprise.v1.Action.type:type_name -> reprise.v1.Type
-	13, // 14: reprise.v1.Action.paste:type_name -> reprise.v1.Paste
-	14, // 15: reprise.v1.Action.key_combo:type_name -> reprise.v1.KeyCombo
-	15, // 16: reprise.v1.Action.scroll:type_name -> reprise.v1.Scroll
-	16, // 17: reprise.v1.Action.wait:type_name -> reprise.v1.Wait
-	17, // 18: reprise.v1.Action.wait_for_target:type_name -> reprise.v1.WaitForTarget
-	18, // 19: reprise.v1.Action.wait_for_window:type_name -> reprise.v1.WaitForWindow
-	19, // 20: reprise.v1.Action.focus_window:type_name -> reprise.v1.FocusWindow
-	20, // 21: reprise.v1.Action.screenshot:type_name -> reprise.v1.Screenshot
-	21, // 22: reprise.v1.Action.pause_for_human:type_name -> reprise.v1.PauseForHuman
-	22, // 23: reprise.v1.Action.extract_text:type_name -> reprise.v1.ExtractText
-	23, // 24: reprise.v1.Action.decision:type_name -> reprise.v1.Decision
-	24, // 25: reprise.v1.Action.paste_and_execute:type_name -> reprise.v1.PasteAndExecute
-	25, // 26: reprise.v1.Action.condition:type_name -> reprise.v1.Condition
-	0,  // 27: reprise.v1.Click.button:type_name -> reprise.v1.MouseButton
-	26, // 28: reprise.v1.Drag.to:type_name -> reprise.v1.Target
-	0,  // 29: reprise.v1.Drag.button:type_name -> reprise.v1.MouseButton
-	35, // 30: reprise.v1.Wait.duration:type_name -> google.protobuf.Duration
-	30, // 31: reprise.v1.WaitForWindow.window:type_name -> reprise.v1.WindowSelector
-	30, // 32: reprise.v1.FocusWindow.window:type_name -> reprise.v1.WindowSelector
-	27, // 33: reprise.v1.Target.anchor_image:type_name -> reprise.v1.AnchorImage
-	1,  // 34: reprise.v1.Target.resolve_order:type_name -> reprise.v1.Resolver
-	28, // 35: reprise.v1.Target.uia_target:type_name -> reprise.v1.UiaTarget
-	29, // 36: reprise.v1.Target.point:type_name -> reprise.v1.Point
-	29, // 37: reprise.v1.AnchorImage.offset:type_name -> reprise.v1.Point
-	2,  // 38: reprise.v1.WindowSelector.title_match:type_name -> reprise.v1.TitleMatch
-	4,  // 39: reprise.v1.RetryPolicy.on_exhausted:type_name -> reprise.v1.RetriesExhausted
-	6,  // 40: reprise.v1.SafetyCheck.source:type_name -> reprise.v1.SafetyCheckSource
-	41, // [41:41] is the sub-list for method output_type
-	41, // [41:41] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	35, // 0: reprise.v1.Workflow.labels:type_name -> reprise.v1.Workflow.LabelsEntry
+	9,  // 1: reprise.v1.Workflow.actions:type_name -> reprise.v1.Action
+	32, // 2: reprise.v1.Workflow.monitor_resolution:type_name -> reprise.v1.MonitorResolution
+	8,  // 3: reprise.v1.Workflow.masks:type_name -> reprise.v1.Mask
+	27, // 4: reprise.v1.Action.target:type_name -> reprise.v1.Target
+	32, // 5: reprise.v1.Action.monitor_resolution:type_name -> reprise.v1.MonitorResolution
+	36, // 6: reprise.v1.Action.timeout:type_name -> google.protobuf.Duration
+	3,  // 7: reprise.v1.Action.on_give_up:type_name -> reprise.v1.GiveUp
+	33, // 8: reprise.v1.Action.retry_policy:type_name -> reprise.v1.RetryPolicy
+	34, // 9: reprise.v1.Action.safety_checks:type_name -> reprise.v1.SafetyCheck
+	5,  // 10: reprise.v1.Action.expected_effect:type_name -> reprise.v1.ExpectedEffect
+	10, // 11: reprise.v1.Action.click:type_name -> reprise.v1.Click
+	11, // 12: reprise.v1.Action.move:type_name -> reprise.v1.Move
+	12, // 13: reprise.v1.Action.drag:type_name -> reprise.v1.Drag
+	13, // 14: reprise.v1.Action.type:type_name -> reprise.v1.Type
+	14, // 15: reprise.v1.Action.paste:type_name -> reprise.v1.Paste
+	15, // 16: reprise.v1.Action.key_combo:type_name -> reprise.v1.KeyCombo
+	16, // 17: reprise.v1.Action.scroll:type_name -> reprise.v1.Scroll
+	17, // 18: reprise.v1.Action.wait:type_name -> reprise.v1.Wait
+	18, // 19: reprise.v1.Action.wait_for_target:type_name -> reprise.v1.WaitForTarget
+	19, // 20: reprise.v1.Action.wait_for_window:type_name -> reprise.v1.WaitForWindow
+	20, // 21: reprise.v1.Action.focus_window:type_name -> reprise.v1.FocusWindow
+	21, // 22: reprise.v1.Action.screenshot:type_name -> reprise.v1.Screenshot
+	22, // 23: reprise.v1.Action.pause_for_human:type_name -> reprise.v1.PauseForHuman
+	23, // 24: reprise.v1.Action.extract_text:type_name -> reprise.v1.ExtractText
+	24, // 25: reprise.v1.Action.decision:type_name -> reprise.v1.Decision
+	25, // 26: reprise.v1.Action.paste_and_execute:type_name -> reprise.v1.PasteAndExecute
+	26, // 27: reprise.v1.Action.condition:type_name -> reprise.v1.Condition
+	0,  // 28: reprise.v1.Click.button:type_name -> reprise.v1.MouseButton
+	27, // 29: reprise.v1.Drag.to:type_name -> reprise.v1.Target
+	0,  // 30: reprise.v1.Drag.button:type_name -> reprise.v1.MouseButton
+	36, // 31: reprise.v1.Wait.duration:type_name -> google.protobuf.Duration
+	31, // 32: reprise.v1.WaitForWindow.window:type_name -> reprise.v1.WindowSelector
+	31, // 33: reprise.v1.FocusWindow.window:type_name -> reprise.v1.WindowSelector
+	28, // 34: reprise.v1.Target.anchor_image:type_name -> reprise.v1.AnchorImage
+	1,  // 35: reprise.v1.Target.resolve_order:type_name -> reprise.v1.Resolver
+	29, // 36: reprise.v1.Target.uia_target:type_name -> reprise.v1.UiaTarget
+	30, // 37: reprise.v1.Target.point:type_name -> reprise.v1.Point
+	30, // 38: reprise.v1.AnchorImage.offset:type_name -> reprise.v1.Point
+	2,  // 39: reprise.v1.WindowSelector.title_match:type_name -> reprise.v1.TitleMatch
+	4,  // 40: reprise.v1.RetryPolicy.on_exhausted:type_name -> reprise.v1.RetriesExhausted
+	6,  // 41: reprise.v1.SafetyCheck.source:type_name -> reprise.v1.SafetyCheckSource
+	42, // [42:42] is the sub-list for method output_type
+	42, // [42:42] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_action_proto_init() }
@@ -2713,7 +2817,7 @@ func file_reprise_v1_action_proto_init() {
 	if File_reprise_v1_action_proto != nil {
 		return
 	}
-	file_reprise_v1_action_proto_msgTypes[1].OneofWrappers = []any{
+	file_reprise_v1_action_proto_msgTypes[2].OneofWrappers = []any{
 		(*Action_Click)(nil),
 		(*Action_Move)(nil),
 		(*Action_Drag)(nil),
@@ -2732,18 +2836,18 @@ func file_reprise_v1_action_proto_init() {
 		(*Action_PasteAndExecute)(nil),
 		(*Action_Condition)(nil),
 	}
-	file_reprise_v1_action_proto_msgTypes[5].OneofWrappers = []any{
+	file_reprise_v1_action_proto_msgTypes[6].OneofWrappers = []any{
 		(*Type_Text)(nil),
 		(*Type_Secret)(nil),
 	}
-	file_reprise_v1_action_proto_msgTypes[25].OneofWrappers = []any{}
+	file_reprise_v1_action_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_v1_action_proto_rawDesc), len(file_reprise_v1_action_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   28,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

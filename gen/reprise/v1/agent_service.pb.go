@@ -268,6 +268,7 @@ type ConnectRequest struct {
 	//	*ConnectRequest_PersonRequest
 	//	*ConnectRequest_Ping
 	//	*ConnectRequest_Pong
+	//	*ConnectRequest_CaptureResult
 	Message       isConnectRequest_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -373,6 +374,15 @@ func (x *ConnectRequest) GetPong() *Pong {
 	return nil
 }
 
+func (x *ConnectRequest) GetCaptureResult() *CaptureResult {
+	if x != nil {
+		if x, ok := x.Message.(*ConnectRequest_CaptureResult); ok {
+			return x.CaptureResult
+		}
+	}
+	return nil
+}
+
 type isConnectRequest_Message interface {
 	isConnectRequest_Message()
 }
@@ -412,6 +422,11 @@ type ConnectRequest_Pong struct {
 	Pong *Pong `protobuf:"bytes,7,opt,name=pong,proto3,oneof"`
 }
 
+type ConnectRequest_CaptureResult struct {
+	// Answers the server's Capture.
+	CaptureResult *CaptureResult `protobuf:"bytes,8,opt,name=capture_result,json=captureResult,proto3,oneof"`
+}
+
 func (*ConnectRequest_Hello) isConnectRequest_Message() {}
 
 func (*ConnectRequest_Report) isConnectRequest_Message() {}
@@ -425,6 +440,8 @@ func (*ConnectRequest_PersonRequest) isConnectRequest_Message() {}
 func (*ConnectRequest_Ping) isConnectRequest_Message() {}
 
 func (*ConnectRequest_Pong) isConnectRequest_Message() {}
+
+func (*ConnectRequest_CaptureResult) isConnectRequest_Message() {}
 
 // ConnectResponse is one message from the server.
 type ConnectResponse struct {
@@ -442,6 +459,7 @@ type ConnectResponse struct {
 	//	*ConnectResponse_GoAway
 	//	*ConnectResponse_Ping
 	//	*ConnectResponse_Pong
+	//	*ConnectResponse_Capture
 	Message       isConnectResponse_Message `protobuf_oneof:"message"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -565,6 +583,15 @@ func (x *ConnectResponse) GetPong() *Pong {
 	return nil
 }
 
+func (x *ConnectResponse) GetCapture() *Capture {
+	if x != nil {
+		if x, ok := x.Message.(*ConnectResponse_Capture); ok {
+			return x.Capture
+		}
+	}
+	return nil
+}
+
 type isConnectResponse_Message interface {
 	isConnectResponse_Message()
 }
@@ -614,6 +641,11 @@ type ConnectResponse_Pong struct {
 	Pong *Pong `protobuf:"bytes,9,opt,name=pong,proto3,oneof"`
 }
 
+type ConnectResponse_Capture struct {
+	// Asks for a picture of the screen; only of agents that say they can `capture`.
+	Capture *Capture `protobuf:"bytes,10,opt,name=capture,proto3,oneof"`
+}
+
 func (*ConnectResponse_Welcome) isConnectResponse_Message() {}
 
 func (*ConnectResponse_Dispatch) isConnectResponse_Message() {}
@@ -632,6 +664,8 @@ func (*ConnectResponse_Ping) isConnectResponse_Message() {}
 
 func (*ConnectResponse_Pong) isConnectResponse_Message() {}
 
+func (*ConnectResponse_Capture) isConnectResponse_Message() {}
+
 // Hello says who the agent is, what it still has to say and what it is doing.
 type Hello struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -647,7 +681,8 @@ type Hello struct {
 	// The protocol that the agent speaks; 1 today. The server refuses one that it
 	// does not know with FAILED_PRECONDITION.
 	ProtocolVersion int32 `protobuf:"varint,5,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
-	// What the agent can do beyond the protocol version.
+	// What the agent can do beyond the protocol version: `capture` says that it
+	// answers Capture. The server ignores words that it does not know.
 	Capabilities []string `protobuf:"bytes,6,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
 	// The kinds of action it can execute, by their names in the schema; empty: all.
 	Kinds []string `protobuf:"bytes,7,rep,name=kinds,proto3" json:"kinds,omitempty"`
@@ -987,6 +1022,9 @@ type SessionSettings struct {
 	MinScoreText float64 `protobuf:"fixed64,10,opt,name=min_score_text,json=minScoreText,proto3" json:"min_score_text,omitempty"`
 	// Largest message, in bytes.
 	MaxMessageBytes int32 `protobuf:"varint,11,opt,name=max_message_bytes,json=maxMessageBytes,proto3" json:"max_message_bytes,omitempty"`
+	// Largest picture that the server takes, in bytes; 0: not said. A report names a
+	// larger one with a note, and the agent does not upload it.
+	MaxPictureBytes int64 `protobuf:"varint,12,opt,name=max_picture_bytes,json=maxPictureBytes,proto3" json:"max_picture_bytes,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -1098,6 +1136,13 @@ func (x *SessionSettings) GetMaxMessageBytes() int32 {
 	return 0
 }
 
+func (x *SessionSettings) GetMaxPictureBytes() int64 {
+	if x != nil {
+		return x.MaxPictureBytes
+	}
+	return 0
+}
+
 // Dispatch delivers one attempt of an action. It is a question that is safe to
 // repeat: an agent that knows the action answers from memory.
 type Dispatch struct {
@@ -1127,8 +1172,10 @@ type Dispatch struct {
 	// A person showed where to act, in fractions of the monitor; wins over the
 	// target.
 	CorrectedPosition *Point `protobuf:"bytes,11,opt,name=corrected_position,json=correctedPosition,proto3" json:"corrected_position,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// What no picture of this action may show; the machine's own masks are added.
+	Masks         []*Mask `protobuf:"bytes,12,rep,name=masks,proto3" json:"masks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Dispatch) Reset() {
@@ -1234,6 +1281,13 @@ func (x *Dispatch) GetTimeout() *durationpb.Duration {
 func (x *Dispatch) GetCorrectedPosition() *Point {
 	if x != nil {
 		return x.CorrectedPosition
+	}
+	return nil
+}
+
+func (x *Dispatch) GetMasks() []*Mask {
+	if x != nil {
+		return x.Masks
 	}
 	return nil
 }
@@ -1650,6 +1704,126 @@ func (x *Cancel) GetActionId() string {
 	return ""
 }
 
+// Capture asks for a picture of the screen as it is, whatever else the agent does.
+// No input is sent. The agent uploads the picture and answers with a CaptureResult.
+type Capture struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Chosen by the server; the answer repeats it.
+	CaptureId string `protobuf:"bytes,1,opt,name=capture_id,json=captureId,proto3" json:"capture_id,omitempty"`
+	// What the picture may not show; the machine's own masks are added.
+	Masks         []*Mask `protobuf:"bytes,2,rep,name=masks,proto3" json:"masks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Capture) Reset() {
+	*x = Capture{}
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Capture) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Capture) ProtoMessage() {}
+
+func (x *Capture) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Capture.ProtoReflect.Descriptor instead.
+func (*Capture) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *Capture) GetCaptureId() string {
+	if x != nil {
+		return x.CaptureId
+	}
+	return ""
+}
+
+func (x *Capture) GetMasks() []*Mask {
+	if x != nil {
+		return x.Masks
+	}
+	return nil
+}
+
+// CaptureResult answers a Capture.
+type CaptureResult struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The Capture's id.
+	CaptureId string `protobuf:"bytes,1,opt,name=capture_id,json=captureId,proto3" json:"capture_id,omitempty"`
+	// The picture, which the agent uploads at once; unset: there is none.
+	Picture *EvidenceRef `protobuf:"bytes,2,opt,name=picture,proto3" json:"picture,omitempty"`
+	// Why there is none; `desktop_unavailable`, for one.
+	Error         *ActionError `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CaptureResult) Reset() {
+	*x = CaptureResult{}
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CaptureResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CaptureResult) ProtoMessage() {}
+
+func (x *CaptureResult) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CaptureResult.ProtoReflect.Descriptor instead.
+func (*CaptureResult) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *CaptureResult) GetCaptureId() string {
+	if x != nil {
+		return x.CaptureId
+	}
+	return ""
+}
+
+func (x *CaptureResult) GetPicture() *EvidenceRef {
+	if x != nil {
+		return x.Picture
+	}
+	return nil
+}
+
+func (x *CaptureResult) GetError() *ActionError {
+	if x != nil {
+		return x.Error
+	}
+	return nil
+}
+
 // GoAway says that the server is going away.
 type GoAway struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1663,7 +1837,7 @@ type GoAway struct {
 
 func (x *GoAway) Reset() {
 	*x = GoAway{}
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[13]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1675,7 +1849,7 @@ func (x *GoAway) String() string {
 func (*GoAway) ProtoMessage() {}
 
 func (x *GoAway) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[13]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1688,7 +1862,7 @@ func (x *GoAway) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoAway.ProtoReflect.Descriptor instead.
 func (*GoAway) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{13}
+	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GoAway) GetReconnectAfter() *durationpb.Duration {
@@ -1719,7 +1893,7 @@ type PersonRequest struct {
 
 func (x *PersonRequest) Reset() {
 	*x = PersonRequest{}
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[14]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1731,7 +1905,7 @@ func (x *PersonRequest) String() string {
 func (*PersonRequest) ProtoMessage() {}
 
 func (x *PersonRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[14]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1744,7 +1918,7 @@ func (x *PersonRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PersonRequest.ProtoReflect.Descriptor instead.
 func (*PersonRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{14}
+	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PersonRequest) GetKind() PersonRequestKind {
@@ -1772,7 +1946,7 @@ type Ping struct {
 
 func (x *Ping) Reset() {
 	*x = Ping{}
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[15]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1784,7 +1958,7 @@ func (x *Ping) String() string {
 func (*Ping) ProtoMessage() {}
 
 func (x *Ping) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[15]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1797,7 +1971,7 @@ func (x *Ping) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ping.ProtoReflect.Descriptor instead.
 func (*Ping) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{15}
+	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Ping) GetNumber() uint64 {
@@ -1818,7 +1992,7 @@ type Pong struct {
 
 func (x *Pong) Reset() {
 	*x = Pong{}
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[16]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1830,7 +2004,7 @@ func (x *Pong) String() string {
 func (*Pong) ProtoMessage() {}
 
 func (x *Pong) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_agent_service_proto_msgTypes[16]
+	mi := &file_reprise_v1_agent_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1843,7 +2017,7 @@ func (x *Pong) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pong.ProtoReflect.Descriptor instead.
 func (*Pong) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{16}
+	return file_reprise_v1_agent_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Pong) GetNumber() uint64 {
@@ -1858,7 +2032,7 @@ var File_reprise_v1_agent_service_proto protoreflect.FileDescriptor
 const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
 	"\x1ereprise/v1/agent_service.proto\x12\n" +
-	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17reprise/v1/action.proto\x1a\x18reprise/v1/machine.proto\x1a\x17reprise/v1/report.proto\"\x84\x03\n" +
+	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17reprise/v1/action.proto\x1a\x18reprise/v1/machine.proto\x1a\x17reprise/v1/report.proto\"\xc8\x03\n" +
 	"\x0eConnectRequest\x12)\n" +
 	"\x05hello\x18\x01 \x01(\v2\x11.reprise.v1.HelloH\x00R\x05hello\x12,\n" +
 	"\x06report\x18\x02 \x01(\v2\x12.reprise.v1.ReportH\x00R\x06report\x122\n" +
@@ -1866,8 +2040,9 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\rdesktop_state\x18\x04 \x01(\v2\x18.reprise.v1.DesktopStateH\x00R\fdesktopState\x12B\n" +
 	"\x0eperson_request\x18\x05 \x01(\v2\x19.reprise.v1.PersonRequestH\x00R\rpersonRequest\x12&\n" +
 	"\x04ping\x18\x06 \x01(\v2\x10.reprise.v1.PingH\x00R\x04ping\x12&\n" +
-	"\x04pong\x18\a \x01(\v2\x10.reprise.v1.PongH\x00R\x04pongB\x10\n" +
-	"\amessage\x12\x05\xbaH\x02\b\x01\"\xc6\x03\n" +
+	"\x04pong\x18\a \x01(\v2\x10.reprise.v1.PongH\x00R\x04pong\x12B\n" +
+	"\x0ecapture_result\x18\b \x01(\v2\x19.reprise.v1.CaptureResultH\x00R\rcaptureResultB\x10\n" +
+	"\amessage\x12\x05\xbaH\x02\b\x01\"\xf7\x03\n" +
 	"\x0fConnectResponse\x12/\n" +
 	"\awelcome\x18\x01 \x01(\v2\x13.reprise.v1.WelcomeH\x00R\awelcome\x122\n" +
 	"\bdispatch\x18\x02 \x01(\v2\x14.reprise.v1.DispatchH\x00R\bdispatch\x126\n" +
@@ -1878,7 +2053,9 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\x06cancel\x18\x06 \x01(\v2\x12.reprise.v1.CancelH\x00R\x06cancel\x12-\n" +
 	"\ago_away\x18\a \x01(\v2\x12.reprise.v1.GoAwayH\x00R\x06goAway\x12&\n" +
 	"\x04ping\x18\b \x01(\v2\x10.reprise.v1.PingH\x00R\x04ping\x12&\n" +
-	"\x04pong\x18\t \x01(\v2\x10.reprise.v1.PongH\x00R\x04pongB\x10\n" +
+	"\x04pong\x18\t \x01(\v2\x10.reprise.v1.PongH\x00R\x04pong\x12/\n" +
+	"\acapture\x18\n" +
+	" \x01(\v2\x13.reprise.v1.CaptureH\x00R\acaptureB\x10\n" +
 	"\amessage\x12\x05\xbaH\x02\b\x01\"\xdc\x05\n" +
 	"\x05Hello\x12G\n" +
 	"\n" +
@@ -1916,7 +2093,7 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"resultAcks\x12I\n" +
 	"\x11executing_verdict\x18\x05 \x01(\x0e2\x1c.reprise.v1.ExecutingVerdictR\x10executingVerdict\x12*\n" +
 	"\x11closed_action_ids\x18\x06 \x03(\tR\x0fclosedActionIds\x127\n" +
-	"\bsettings\x18\a \x01(\v2\x1b.reprise.v1.SessionSettingsR\bsettings\"\xaa\x05\n" +
+	"\bsettings\x18\a \x01(\v2\x1b.reprise.v1.SessionSettingsR\bsettings\"\xd6\x05\n" +
 	"\x0fSessionSettings\x12>\n" +
 	"\rping_interval\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\fpingInterval\x12<\n" +
 	"\fping_timeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\vpingTimeout\x12G\n" +
@@ -1929,7 +2106,8 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\x12min_score_template\x18\t \x01(\x01R\x10minScoreTemplate\x12$\n" +
 	"\x0emin_score_text\x18\n" +
 	" \x01(\x01R\fminScoreText\x12*\n" +
-	"\x11max_message_bytes\x18\v \x01(\x05R\x0fmaxMessageBytes\"\xbc\x03\n" +
+	"\x11max_message_bytes\x18\v \x01(\x05R\x0fmaxMessageBytes\x12*\n" +
+	"\x11max_picture_bytes\x18\f \x01(\x03R\x0fmaxPictureBytes\"\xe4\x03\n" +
 	"\bDispatch\x12\x1b\n" +
 	"\treplay_id\x18\x01 \x01(\tR\breplayId\x12\x1d\n" +
 	"\n" +
@@ -1945,7 +2123,8 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\tfrom_node\x18\t \x01(\tR\bfromNode\x123\n" +
 	"\atimeout\x18\n" +
 	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12@\n" +
-	"\x12corrected_position\x18\v \x01(\v2\x11.reprise.v1.PointR\x11correctedPosition\"\x9a\x02\n" +
+	"\x12corrected_position\x18\v \x01(\v2\x11.reprise.v1.PointR\x11correctedPosition\x12&\n" +
+	"\x05masks\x18\f \x03(\v2\x10.reprise.v1.MaskR\x05masks\"\x9a\x02\n" +
 	"\fDispatchMeta\x12J\n" +
 	"\x13first_dispatched_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x11firstDispatchedAt\x12!\n" +
 	"\fresent_count\x18\x02 \x01(\x05R\vresentCount\x12@\n" +
@@ -1975,7 +2154,16 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\bpause_id\x18\x02 \x01(\tR\apauseId\"B\n" +
 	"\x06Cancel\x12\x1b\n" +
 	"\treplay_id\x18\x01 \x01(\tR\breplayId\x12\x1b\n" +
-	"\taction_id\x18\x02 \x01(\tR\bactionId\"d\n" +
+	"\taction_id\x18\x02 \x01(\tR\bactionId\"P\n" +
+	"\aCapture\x12\x1d\n" +
+	"\n" +
+	"capture_id\x18\x01 \x01(\tR\tcaptureId\x12&\n" +
+	"\x05masks\x18\x02 \x03(\v2\x10.reprise.v1.MaskR\x05masks\"\x9b\x01\n" +
+	"\rCaptureResult\x12(\n" +
+	"\n" +
+	"capture_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\tcaptureId\x121\n" +
+	"\apicture\x18\x02 \x01(\v2\x17.reprise.v1.EvidenceRefR\apicture\x12-\n" +
+	"\x05error\x18\x03 \x01(\v2\x17.reprise.v1.ActionErrorR\x05error\"d\n" +
 	"\x06GoAway\x12B\n" +
 	"\x0freconnect_after\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x0ereconnectAfter\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\"r\n" +
@@ -2025,7 +2213,7 @@ func file_reprise_v1_agent_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reprise_v1_agent_service_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_reprise_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
+var file_reprise_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_reprise_v1_agent_service_proto_goTypes = []any{
 	(ExecutingVerdict)(0),         // 0: reprise.v1.ExecutingVerdict
 	(ResendReason)(0),             // 1: reprise.v1.ResendReason
@@ -2044,76 +2232,87 @@ var file_reprise_v1_agent_service_proto_goTypes = []any{
 	(*Pause)(nil),                 // 14: reprise.v1.Pause
 	(*Resume)(nil),                // 15: reprise.v1.Resume
 	(*Cancel)(nil),                // 16: reprise.v1.Cancel
-	(*GoAway)(nil),                // 17: reprise.v1.GoAway
-	(*PersonRequest)(nil),         // 18: reprise.v1.PersonRequest
-	(*Ping)(nil),                  // 19: reprise.v1.Ping
-	(*Pong)(nil),                  // 20: reprise.v1.Pong
-	(*Report)(nil),                // 21: reprise.v1.Report
-	(*DesktopState)(nil),          // 22: reprise.v1.DesktopState
-	(*Monitor)(nil),               // 23: reprise.v1.Monitor
-	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 25: google.protobuf.Duration
-	(*Action)(nil),                // 26: reprise.v1.Action
-	(*Point)(nil),                 // 27: reprise.v1.Point
-	(ReportVerdict)(0),            // 28: reprise.v1.ReportVerdict
-	(PauseReason)(0),              // 29: reprise.v1.PauseReason
-	(*SafetyCheck)(nil),           // 30: reprise.v1.SafetyCheck
+	(*Capture)(nil),               // 17: reprise.v1.Capture
+	(*CaptureResult)(nil),         // 18: reprise.v1.CaptureResult
+	(*GoAway)(nil),                // 19: reprise.v1.GoAway
+	(*PersonRequest)(nil),         // 20: reprise.v1.PersonRequest
+	(*Ping)(nil),                  // 21: reprise.v1.Ping
+	(*Pong)(nil),                  // 22: reprise.v1.Pong
+	(*Report)(nil),                // 23: reprise.v1.Report
+	(*DesktopState)(nil),          // 24: reprise.v1.DesktopState
+	(*Monitor)(nil),               // 25: reprise.v1.Monitor
+	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 27: google.protobuf.Duration
+	(*Action)(nil),                // 28: reprise.v1.Action
+	(*Point)(nil),                 // 29: reprise.v1.Point
+	(*Mask)(nil),                  // 30: reprise.v1.Mask
+	(ReportVerdict)(0),            // 31: reprise.v1.ReportVerdict
+	(PauseReason)(0),              // 32: reprise.v1.PauseReason
+	(*SafetyCheck)(nil),           // 33: reprise.v1.SafetyCheck
+	(*EvidenceRef)(nil),           // 34: reprise.v1.EvidenceRef
+	(*ActionError)(nil),           // 35: reprise.v1.ActionError
 }
 var file_reprise_v1_agent_service_proto_depIdxs = []int32{
 	6,  // 0: reprise.v1.ConnectRequest.hello:type_name -> reprise.v1.Hello
-	21, // 1: reprise.v1.ConnectRequest.report:type_name -> reprise.v1.Report
+	23, // 1: reprise.v1.ConnectRequest.report:type_name -> reprise.v1.Report
 	12, // 2: reprise.v1.ConnectRequest.progress:type_name -> reprise.v1.Progress
-	22, // 3: reprise.v1.ConnectRequest.desktop_state:type_name -> reprise.v1.DesktopState
-	18, // 4: reprise.v1.ConnectRequest.person_request:type_name -> reprise.v1.PersonRequest
-	19, // 5: reprise.v1.ConnectRequest.ping:type_name -> reprise.v1.Ping
-	20, // 6: reprise.v1.ConnectRequest.pong:type_name -> reprise.v1.Pong
-	8,  // 7: reprise.v1.ConnectResponse.welcome:type_name -> reprise.v1.Welcome
-	10, // 8: reprise.v1.ConnectResponse.dispatch:type_name -> reprise.v1.Dispatch
-	13, // 9: reprise.v1.ConnectResponse.report_ack:type_name -> reprise.v1.ReportAck
-	14, // 10: reprise.v1.ConnectResponse.pause:type_name -> reprise.v1.Pause
-	15, // 11: reprise.v1.ConnectResponse.resume:type_name -> reprise.v1.Resume
-	16, // 12: reprise.v1.ConnectResponse.cancel:type_name -> reprise.v1.Cancel
-	17, // 13: reprise.v1.ConnectResponse.go_away:type_name -> reprise.v1.GoAway
-	19, // 14: reprise.v1.ConnectResponse.ping:type_name -> reprise.v1.Ping
-	20, // 15: reprise.v1.ConnectResponse.pong:type_name -> reprise.v1.Pong
-	23, // 16: reprise.v1.Hello.monitors:type_name -> reprise.v1.Monitor
-	21, // 17: reprise.v1.Hello.results:type_name -> reprise.v1.Report
-	7,  // 18: reprise.v1.Hello.executing:type_name -> reprise.v1.ActionRef
-	7,  // 19: reprise.v1.Hello.unfinished:type_name -> reprise.v1.ActionRef
-	22, // 20: reprise.v1.Hello.desktop_state:type_name -> reprise.v1.DesktopState
-	24, // 21: reprise.v1.Hello.agent_time:type_name -> google.protobuf.Timestamp
-	24, // 22: reprise.v1.Welcome.server_time:type_name -> google.protobuf.Timestamp
-	13, // 23: reprise.v1.Welcome.result_acks:type_name -> reprise.v1.ReportAck
-	0,  // 24: reprise.v1.Welcome.executing_verdict:type_name -> reprise.v1.ExecutingVerdict
-	9,  // 25: reprise.v1.Welcome.settings:type_name -> reprise.v1.SessionSettings
-	25, // 26: reprise.v1.SessionSettings.ping_interval:type_name -> google.protobuf.Duration
-	25, // 27: reprise.v1.SessionSettings.ping_timeout:type_name -> google.protobuf.Duration
-	25, // 28: reprise.v1.SessionSettings.report_ack_timeout:type_name -> google.protobuf.Duration
-	25, // 29: reprise.v1.SessionSettings.action_timeout:type_name -> google.protobuf.Duration
-	25, // 30: reprise.v1.SessionSettings.progress_after:type_name -> google.protobuf.Duration
-	25, // 31: reprise.v1.SessionSettings.progress_interval:type_name -> google.protobuf.Duration
-	25, // 32: reprise.v1.SessionSettings.effect_timeout:type_name -> google.protobuf.Duration
-	25, // 33: reprise.v1.SessionSettings.resolve_timeout:type_name -> google.protobuf.Duration
-	26, // 34: reprise.v1.Dispatch.action:type_name -> reprise.v1.Action
-	11, // 35: reprise.v1.Dispatch.dispatch_meta:type_name -> reprise.v1.DispatchMeta
-	25, // 36: reprise.v1.Dispatch.timeout:type_name -> google.protobuf.Duration
-	27, // 37: reprise.v1.Dispatch.corrected_position:type_name -> reprise.v1.Point
-	24, // 38: reprise.v1.DispatchMeta.first_dispatched_at:type_name -> google.protobuf.Timestamp
-	24, // 39: reprise.v1.DispatchMeta.last_resent_at:type_name -> google.protobuf.Timestamp
-	1,  // 40: reprise.v1.DispatchMeta.resend_reason:type_name -> reprise.v1.ResendReason
-	2,  // 41: reprise.v1.Progress.state:type_name -> reprise.v1.ProgressState
-	28, // 42: reprise.v1.ReportAck.verdict:type_name -> reprise.v1.ReportVerdict
-	29, // 43: reprise.v1.Pause.reason:type_name -> reprise.v1.PauseReason
-	30, // 44: reprise.v1.Pause.safety_checks:type_name -> reprise.v1.SafetyCheck
-	25, // 45: reprise.v1.GoAway.reconnect_after:type_name -> google.protobuf.Duration
-	3,  // 46: reprise.v1.PersonRequest.kind:type_name -> reprise.v1.PersonRequestKind
-	4,  // 47: reprise.v1.AgentService.Connect:input_type -> reprise.v1.ConnectRequest
-	5,  // 48: reprise.v1.AgentService.Connect:output_type -> reprise.v1.ConnectResponse
-	48, // [48:49] is the sub-list for method output_type
-	47, // [47:48] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	24, // 3: reprise.v1.ConnectRequest.desktop_state:type_name -> reprise.v1.DesktopState
+	20, // 4: reprise.v1.ConnectRequest.person_request:type_name -> reprise.v1.PersonRequest
+	21, // 5: reprise.v1.ConnectRequest.ping:type_name -> reprise.v1.Ping
+	22, // 6: reprise.v1.ConnectRequest.pong:type_name -> reprise.v1.Pong
+	18, // 7: reprise.v1.ConnectRequest.capture_result:type_name -> reprise.v1.CaptureResult
+	8,  // 8: reprise.v1.ConnectResponse.welcome:type_name -> reprise.v1.Welcome
+	10, // 9: reprise.v1.ConnectResponse.dispatch:type_name -> reprise.v1.Dispatch
+	13, // 10: reprise.v1.ConnectResponse.report_ack:type_name -> reprise.v1.ReportAck
+	14, // 11: reprise.v1.ConnectResponse.pause:type_name -> reprise.v1.Pause
+	15, // 12: reprise.v1.ConnectResponse.resume:type_name -> reprise.v1.Resume
+	16, // 13: reprise.v1.ConnectResponse.cancel:type_name -> reprise.v1.Cancel
+	19, // 14: reprise.v1.ConnectResponse.go_away:type_name -> reprise.v1.GoAway
+	21, // 15: reprise.v1.ConnectResponse.ping:type_name -> reprise.v1.Ping
+	22, // 16: reprise.v1.ConnectResponse.pong:type_name -> reprise.v1.Pong
+	17, // 17: reprise.v1.ConnectResponse.capture:type_name -> reprise.v1.Capture
+	25, // 18: reprise.v1.Hello.monitors:type_name -> reprise.v1.Monitor
+	23, // 19: reprise.v1.Hello.results:type_name -> reprise.v1.Report
+	7,  // 20: reprise.v1.Hello.executing:type_name -> reprise.v1.ActionRef
+	7,  // 21: reprise.v1.Hello.unfinished:type_name -> reprise.v1.ActionRef
+	24, // 22: reprise.v1.Hello.desktop_state:type_name -> reprise.v1.DesktopState
+	26, // 23: reprise.v1.Hello.agent_time:type_name -> google.protobuf.Timestamp
+	26, // 24: reprise.v1.Welcome.server_time:type_name -> google.protobuf.Timestamp
+	13, // 25: reprise.v1.Welcome.result_acks:type_name -> reprise.v1.ReportAck
+	0,  // 26: reprise.v1.Welcome.executing_verdict:type_name -> reprise.v1.ExecutingVerdict
+	9,  // 27: reprise.v1.Welcome.settings:type_name -> reprise.v1.SessionSettings
+	27, // 28: reprise.v1.SessionSettings.ping_interval:type_name -> google.protobuf.Duration
+	27, // 29: reprise.v1.SessionSettings.ping_timeout:type_name -> google.protobuf.Duration
+	27, // 30: reprise.v1.SessionSettings.report_ack_timeout:type_name -> google.protobuf.Duration
+	27, // 31: reprise.v1.SessionSettings.action_timeout:type_name -> google.protobuf.Duration
+	27, // 32: reprise.v1.SessionSettings.progress_after:type_name -> google.protobuf.Duration
+	27, // 33: reprise.v1.SessionSettings.progress_interval:type_name -> google.protobuf.Duration
+	27, // 34: reprise.v1.SessionSettings.effect_timeout:type_name -> google.protobuf.Duration
+	27, // 35: reprise.v1.SessionSettings.resolve_timeout:type_name -> google.protobuf.Duration
+	28, // 36: reprise.v1.Dispatch.action:type_name -> reprise.v1.Action
+	11, // 37: reprise.v1.Dispatch.dispatch_meta:type_name -> reprise.v1.DispatchMeta
+	27, // 38: reprise.v1.Dispatch.timeout:type_name -> google.protobuf.Duration
+	29, // 39: reprise.v1.Dispatch.corrected_position:type_name -> reprise.v1.Point
+	30, // 40: reprise.v1.Dispatch.masks:type_name -> reprise.v1.Mask
+	26, // 41: reprise.v1.DispatchMeta.first_dispatched_at:type_name -> google.protobuf.Timestamp
+	26, // 42: reprise.v1.DispatchMeta.last_resent_at:type_name -> google.protobuf.Timestamp
+	1,  // 43: reprise.v1.DispatchMeta.resend_reason:type_name -> reprise.v1.ResendReason
+	2,  // 44: reprise.v1.Progress.state:type_name -> reprise.v1.ProgressState
+	31, // 45: reprise.v1.ReportAck.verdict:type_name -> reprise.v1.ReportVerdict
+	32, // 46: reprise.v1.Pause.reason:type_name -> reprise.v1.PauseReason
+	33, // 47: reprise.v1.Pause.safety_checks:type_name -> reprise.v1.SafetyCheck
+	30, // 48: reprise.v1.Capture.masks:type_name -> reprise.v1.Mask
+	34, // 49: reprise.v1.CaptureResult.picture:type_name -> reprise.v1.EvidenceRef
+	35, // 50: reprise.v1.CaptureResult.error:type_name -> reprise.v1.ActionError
+	27, // 51: reprise.v1.GoAway.reconnect_after:type_name -> google.protobuf.Duration
+	3,  // 52: reprise.v1.PersonRequest.kind:type_name -> reprise.v1.PersonRequestKind
+	4,  // 53: reprise.v1.AgentService.Connect:input_type -> reprise.v1.ConnectRequest
+	5,  // 54: reprise.v1.AgentService.Connect:output_type -> reprise.v1.ConnectResponse
+	54, // [54:55] is the sub-list for method output_type
+	53, // [53:54] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_agent_service_proto_init() }
@@ -2132,6 +2331,7 @@ func file_reprise_v1_agent_service_proto_init() {
 		(*ConnectRequest_PersonRequest)(nil),
 		(*ConnectRequest_Ping)(nil),
 		(*ConnectRequest_Pong)(nil),
+		(*ConnectRequest_CaptureResult)(nil),
 	}
 	file_reprise_v1_agent_service_proto_msgTypes[1].OneofWrappers = []any{
 		(*ConnectResponse_Welcome)(nil),
@@ -2143,6 +2343,7 @@ func file_reprise_v1_agent_service_proto_init() {
 		(*ConnectResponse_GoAway)(nil),
 		(*ConnectResponse_Ping)(nil),
 		(*ConnectResponse_Pong)(nil),
+		(*ConnectResponse_Capture)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2150,7 +2351,7 @@ func file_reprise_v1_agent_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_v1_agent_service_proto_rawDesc), len(file_reprise_v1_agent_service_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   17,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -72,7 +72,10 @@ func (x *FindMissingRequest) GetSha256() []string {
 type FindMissingResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Those that are missing.
-	Sha256        []string `protobuf:"bytes,1,rep,name=sha256,proto3" json:"sha256,omitempty"`
+	Sha256 []string `protobuf:"bytes,1,rep,name=sha256,proto3" json:"sha256,omitempty"`
+	// How many bytes the server has of those of them whose upload was cut, by
+	// digest.
+	ReceivedBytes map[string]int64 `protobuf:"bytes,2,rep,name=received_bytes,json=receivedBytes,proto3" json:"received_bytes,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -114,13 +117,23 @@ func (x *FindMissingResponse) GetSha256() []string {
 	return nil
 }
 
+func (x *FindMissingResponse) GetReceivedBytes() map[string]int64 {
+	if x != nil {
+		return x.ReceivedBytes
+	}
+	return nil
+}
+
 // UploadRequest is one chunk of a picture.
 type UploadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The SHA-256 of the whole; in the first message, ignored later.
 	Sha256 string `protobuf:"bytes,1,opt,name=sha256,proto3" json:"sha256,omitempty"`
 	// The next bytes, at most 256 KiB.
-	Data          []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	Data []byte `protobuf:"bytes,2,opt,name=data,proto3" json:"data,omitempty"`
+	// In the first message: where in the picture its data begins; at most what the
+	// server has received. What it has after that is dropped.
+	Offset        int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -167,6 +180,13 @@ func (x *UploadRequest) GetData() []byte {
 		return x.Data
 	}
 	return nil
+}
+
+func (x *UploadRequest) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
 }
 
 // UploadResponse says that the picture is stored.
@@ -314,12 +334,17 @@ const file_reprise_v1_evidence_service_proto_rawDesc = "" +
 	"!reprise/v1/evidence_service.proto\x12\n" +
 	"reprise.v1\x1a\x1bbuf/validate/validate.proto\"K\n" +
 	"\x12FindMissingRequest\x125\n" +
-	"\x06sha256\x18\x01 \x03(\tB\x1d\xbaH\x1a\x92\x01\x17\x10\xe8\a\"\x12r\x102\x0e^[0-9a-f]{64}$R\x06sha256\"-\n" +
+	"\x06sha256\x18\x01 \x03(\tB\x1d\xbaH\x1a\x92\x01\x17\x10\xe8\a\"\x12r\x102\x0e^[0-9a-f]{64}$R\x06sha256\"\xca\x01\n" +
 	"\x13FindMissingResponse\x12\x16\n" +
-	"\x06sha256\x18\x01 \x03(\tR\x06sha256\"`\n" +
+	"\x06sha256\x18\x01 \x03(\tR\x06sha256\x12Y\n" +
+	"\x0ereceived_bytes\x18\x02 \x03(\v22.reprise.v1.FindMissingResponse.ReceivedBytesEntryR\rreceivedBytes\x1a@\n" +
+	"\x12ReceivedBytesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\x81\x01\n" +
 	"\rUploadRequest\x120\n" +
 	"\x06sha256\x18\x01 \x01(\tB\x18\xbaH\x15r\x132\x11^([0-9a-f]{64})?$R\x06sha256\x12\x1d\n" +
-	"\x04data\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10R\x04data\"$\n" +
+	"\x04data\x18\x02 \x01(\fB\t\xbaH\x06z\x04\x18\x80\x80\x10R\x04data\x12\x1f\n" +
+	"\x06offset\x18\x03 \x01(\x03B\a\xbaH\x04\"\x02(\x00R\x06offset\"$\n" +
 	"\x0eUploadResponse\x12\x12\n" +
 	"\x04size\x18\x01 \x01(\x03R\x04size\"@\n" +
 	"\x0fDownloadRequest\x12-\n" +
@@ -346,7 +371,7 @@ func file_reprise_v1_evidence_service_proto_rawDescGZIP() []byte {
 	return file_reprise_v1_evidence_service_proto_rawDescData
 }
 
-var file_reprise_v1_evidence_service_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_reprise_v1_evidence_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_reprise_v1_evidence_service_proto_goTypes = []any{
 	(*FindMissingRequest)(nil),  // 0: reprise.v1.FindMissingRequest
 	(*FindMissingResponse)(nil), // 1: reprise.v1.FindMissingResponse
@@ -354,19 +379,21 @@ var file_reprise_v1_evidence_service_proto_goTypes = []any{
 	(*UploadResponse)(nil),      // 3: reprise.v1.UploadResponse
 	(*DownloadRequest)(nil),     // 4: reprise.v1.DownloadRequest
 	(*DownloadResponse)(nil),    // 5: reprise.v1.DownloadResponse
+	nil,                         // 6: reprise.v1.FindMissingResponse.ReceivedBytesEntry
 }
 var file_reprise_v1_evidence_service_proto_depIdxs = []int32{
-	0, // 0: reprise.v1.EvidenceService.FindMissing:input_type -> reprise.v1.FindMissingRequest
-	2, // 1: reprise.v1.EvidenceService.Upload:input_type -> reprise.v1.UploadRequest
-	4, // 2: reprise.v1.EvidenceService.Download:input_type -> reprise.v1.DownloadRequest
-	1, // 3: reprise.v1.EvidenceService.FindMissing:output_type -> reprise.v1.FindMissingResponse
-	3, // 4: reprise.v1.EvidenceService.Upload:output_type -> reprise.v1.UploadResponse
-	5, // 5: reprise.v1.EvidenceService.Download:output_type -> reprise.v1.DownloadResponse
-	3, // [3:6] is the sub-list for method output_type
-	0, // [0:3] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	6, // 0: reprise.v1.FindMissingResponse.received_bytes:type_name -> reprise.v1.FindMissingResponse.ReceivedBytesEntry
+	0, // 1: reprise.v1.EvidenceService.FindMissing:input_type -> reprise.v1.FindMissingRequest
+	2, // 2: reprise.v1.EvidenceService.Upload:input_type -> reprise.v1.UploadRequest
+	4, // 3: reprise.v1.EvidenceService.Download:input_type -> reprise.v1.DownloadRequest
+	1, // 4: reprise.v1.EvidenceService.FindMissing:output_type -> reprise.v1.FindMissingResponse
+	3, // 5: reprise.v1.EvidenceService.Upload:output_type -> reprise.v1.UploadResponse
+	5, // 6: reprise.v1.EvidenceService.Download:output_type -> reprise.v1.DownloadResponse
+	4, // [4:7] is the sub-list for method output_type
+	1, // [1:4] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_evidence_service_proto_init() }
@@ -380,7 +407,7 @@ func file_reprise_v1_evidence_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_v1_evidence_service_proto_rawDesc), len(file_reprise_v1_evidence_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

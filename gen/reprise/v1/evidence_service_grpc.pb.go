@@ -32,11 +32,15 @@ const (
 // screenshots of agents. It runs beside the control stream, so that a large
 // picture never holds up a ping or a pause.
 type EvidenceServiceClient interface {
-	// FindMissing returns those of the digests that the server does not have.
+	// FindMissing returns those of the digests that the server does not have, and
+	// how much of them it has from uploads that were cut.
 	FindMissing(ctx context.Context, in *FindMissingRequest, opts ...grpc.CallOption) (*FindMissingResponse, error)
 	// Upload stores one picture. Answers INVALID_ARGUMENT when the content does
-	// not have the digest, RESOURCE_EXHAUSTED when it is too large. Storing a
-	// picture that is there changes nothing.
+	// not have the digest, RESOURCE_EXHAUSTED when it is too large, OUT_OF_RANGE for
+	// an offset beyond what the server has, ABORTED while another upload of the same
+	// picture is under way. What arrives of an upload that is cut is kept for a day,
+	// so that the next one goes on from there. Storing a picture that is there
+	// changes nothing.
 	Upload(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[UploadRequest, UploadResponse], error)
 	// Download returns one picture in chunks, or NOT_FOUND.
 	Download(ctx context.Context, in *DownloadRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DownloadResponse], error)
@@ -100,11 +104,15 @@ type EvidenceService_DownloadClient = grpc.ServerStreamingClient[DownloadRespons
 // screenshots of agents. It runs beside the control stream, so that a large
 // picture never holds up a ping or a pause.
 type EvidenceServiceServer interface {
-	// FindMissing returns those of the digests that the server does not have.
+	// FindMissing returns those of the digests that the server does not have, and
+	// how much of them it has from uploads that were cut.
 	FindMissing(context.Context, *FindMissingRequest) (*FindMissingResponse, error)
 	// Upload stores one picture. Answers INVALID_ARGUMENT when the content does
-	// not have the digest, RESOURCE_EXHAUSTED when it is too large. Storing a
-	// picture that is there changes nothing.
+	// not have the digest, RESOURCE_EXHAUSTED when it is too large, OUT_OF_RANGE for
+	// an offset beyond what the server has, ABORTED while another upload of the same
+	// picture is under way. What arrives of an upload that is cut is kept for a day,
+	// so that the next one goes on from there. Storing a picture that is there
+	// changes nothing.
 	Upload(grpc.ClientStreamingServer[UploadRequest, UploadResponse]) error
 	// Download returns one picture in chunks, or NOT_FOUND.
 	Download(*DownloadRequest, grpc.ServerStreamingServer[DownloadResponse]) error

@@ -7,6 +7,7 @@
 package reprisev1
 
 import (
+	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
@@ -105,6 +106,200 @@ func (x *ListMachinesResponse) GetMachines() []*Machine {
 	return nil
 }
 
+// WatchMachinesRequest asks for machines and their changes.
+type WatchMachinesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only these; empty: all.
+	MachineIds    []string `protobuf:"bytes,1,rep,name=machine_ids,json=machineIds,proto3" json:"machine_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchMachinesRequest) Reset() {
+	*x = WatchMachinesRequest{}
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchMachinesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchMachinesRequest) ProtoMessage() {}
+
+func (x *WatchMachinesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchMachinesRequest.ProtoReflect.Descriptor instead.
+func (*WatchMachinesRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_machine_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *WatchMachinesRequest) GetMachineIds() []string {
+	if x != nil {
+		return x.MachineIds
+	}
+	return nil
+}
+
+// WatchMachinesResponse is machines after a change.
+type WatchMachinesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The machines, by id. The first response has all, later ones those that
+	// changed.
+	Machines []*Machine `protobuf:"bytes,1,rep,name=machines,proto3" json:"machines,omitempty"`
+	// Machines that are no longer registered and have no work.
+	RemovedMachineIds []string `protobuf:"bytes,2,rep,name=removed_machine_ids,json=removedMachineIds,proto3" json:"removed_machine_ids,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
+}
+
+func (x *WatchMachinesResponse) Reset() {
+	*x = WatchMachinesResponse{}
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchMachinesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchMachinesResponse) ProtoMessage() {}
+
+func (x *WatchMachinesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchMachinesResponse.ProtoReflect.Descriptor instead.
+func (*WatchMachinesResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_machine_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *WatchMachinesResponse) GetMachines() []*Machine {
+	if x != nil {
+		return x.Machines
+	}
+	return nil
+}
+
+func (x *WatchMachinesResponse) GetRemovedMachineIds() []string {
+	if x != nil {
+		return x.RemovedMachineIds
+	}
+	return nil
+}
+
+// CaptureScreenRequest asks for a picture.
+type CaptureScreenRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which machine.
+	MachineId     string `protobuf:"bytes,1,opt,name=machine_id,json=machineId,proto3" json:"machine_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CaptureScreenRequest) Reset() {
+	*x = CaptureScreenRequest{}
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CaptureScreenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CaptureScreenRequest) ProtoMessage() {}
+
+func (x *CaptureScreenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CaptureScreenRequest.ProtoReflect.Descriptor instead.
+func (*CaptureScreenRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_machine_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CaptureScreenRequest) GetMachineId() string {
+	if x != nil {
+		return x.MachineId
+	}
+	return ""
+}
+
+// CaptureScreenResponse names the picture.
+type CaptureScreenResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The picture, to be downloaded from EvidenceService.
+	Picture       *EvidenceRef `protobuf:"bytes,1,opt,name=picture,proto3" json:"picture,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CaptureScreenResponse) Reset() {
+	*x = CaptureScreenResponse{}
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CaptureScreenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CaptureScreenResponse) ProtoMessage() {}
+
+func (x *CaptureScreenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CaptureScreenResponse.ProtoReflect.Descriptor instead.
+func (*CaptureScreenResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_machine_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CaptureScreenResponse) GetPicture() *EvidenceRef {
+	if x != nil {
+		return x.Picture
+	}
+	return nil
+}
+
 // Machine is a desktop that an agent drives.
 type Machine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -131,14 +326,24 @@ type Machine struct {
 	// Another agent asked for this machine and was refused; when.
 	ConflictAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=conflict_at,json=conflictAt,proto3" json:"conflict_at,omitempty"`
 	// How the agent's process before this one ended; empty: in order.
-	LastExit      string `protobuf:"bytes,12,opt,name=last_exit,json=lastExit,proto3" json:"last_exit,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	LastExit string `protobuf:"bytes,12,opt,name=last_exit,json=lastExit,proto3" json:"last_exit,omitempty"`
+	// The protocol that the agent speaks; 0: none has connected.
+	ProtocolVersion int32 `protobuf:"varint,13,opt,name=protocol_version,json=protocolVersion,proto3" json:"protocol_version,omitempty"`
+	// What the agent can do beyond the protocol version.
+	Capabilities []string `protobuf:"bytes,14,rep,name=capabilities,proto3" json:"capabilities,omitempty"`
+	// The state of the replay that holds the machine; unspecified: none does.
+	CurrentReplayState ReplayState `protobuf:"varint,15,opt,name=current_replay_state,json=currentReplayState,proto3,enum=reprise.v1.ReplayState" json:"current_replay_state,omitempty"`
+	// Why that replay is paused; unspecified: it is not.
+	PauseReason PauseReason `protobuf:"varint,16,opt,name=pause_reason,json=pauseReason,proto3,enum=reprise.v1.PauseReason" json:"pause_reason,omitempty"`
+	// The workflow of that replay.
+	CurrentWorkflowName string `protobuf:"bytes,17,opt,name=current_workflow_name,json=currentWorkflowName,proto3" json:"current_workflow_name,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *Machine) Reset() {
 	*x = Machine{}
-	mi := &file_reprise_v1_machine_service_proto_msgTypes[2]
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -150,7 +355,7 @@ func (x *Machine) String() string {
 func (*Machine) ProtoMessage() {}
 
 func (x *Machine) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_machine_service_proto_msgTypes[2]
+	mi := &file_reprise_v1_machine_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -163,7 +368,7 @@ func (x *Machine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Machine.ProtoReflect.Descriptor instead.
 func (*Machine) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_machine_service_proto_rawDescGZIP(), []int{2}
+	return file_reprise_v1_machine_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Machine) GetMachineId() string {
@@ -250,15 +455,61 @@ func (x *Machine) GetLastExit() string {
 	return ""
 }
 
+func (x *Machine) GetProtocolVersion() int32 {
+	if x != nil {
+		return x.ProtocolVersion
+	}
+	return 0
+}
+
+func (x *Machine) GetCapabilities() []string {
+	if x != nil {
+		return x.Capabilities
+	}
+	return nil
+}
+
+func (x *Machine) GetCurrentReplayState() ReplayState {
+	if x != nil {
+		return x.CurrentReplayState
+	}
+	return ReplayState_REPLAY_STATE_UNSPECIFIED
+}
+
+func (x *Machine) GetPauseReason() PauseReason {
+	if x != nil {
+		return x.PauseReason
+	}
+	return PauseReason_PAUSE_REASON_UNSPECIFIED
+}
+
+func (x *Machine) GetCurrentWorkflowName() string {
+	if x != nil {
+		return x.CurrentWorkflowName
+	}
+	return ""
+}
+
 var File_reprise_v1_machine_service_proto protoreflect.FileDescriptor
 
 const file_reprise_v1_machine_service_proto_rawDesc = "" +
 	"\n" +
 	" reprise/v1/machine_service.proto\x12\n" +
-	"reprise.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reprise/v1/machine.proto\"\x15\n" +
+	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reprise/v1/machine.proto\x1a\x17reprise/v1/replay.proto\x1a\x17reprise/v1/report.proto\"\x15\n" +
 	"\x13ListMachinesRequest\"G\n" +
 	"\x14ListMachinesResponse\x12/\n" +
-	"\bmachines\x18\x01 \x03(\v2\x13.reprise.v1.MachineR\bmachines\"\xa1\x04\n" +
+	"\bmachines\x18\x01 \x03(\v2\x13.reprise.v1.MachineR\bmachines\"D\n" +
+	"\x14WatchMachinesRequest\x12,\n" +
+	"\vmachine_ids\x18\x01 \x03(\tB\v\xbaH\b\x92\x01\x05\x10\xe8\a\x18\x01R\n" +
+	"machineIds\"x\n" +
+	"\x15WatchMachinesResponse\x12/\n" +
+	"\bmachines\x18\x01 \x03(\v2\x13.reprise.v1.MachineR\bmachines\x12.\n" +
+	"\x13removed_machine_ids\x18\x02 \x03(\tR\x11removedMachineIds\"_\n" +
+	"\x14CaptureScreenRequest\x12G\n" +
+	"\n" +
+	"machine_id\x18\x01 \x01(\tB(\xbaH%r#2!^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$R\tmachineId\"J\n" +
+	"\x15CaptureScreenResponse\x121\n" +
+	"\apicture\x18\x01 \x01(\v2\x17.reprise.v1.EvidenceRefR\apicture\"\xab\x06\n" +
 	"\aMachine\x12\x1d\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tR\tmachineId\x12\x1c\n" +
@@ -275,9 +526,16 @@ const file_reprise_v1_machine_service_proto_rawDesc = "" +
 	" \x03(\v2\x13.reprise.v1.MonitorR\bmonitors\x12;\n" +
 	"\vconflict_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"conflictAt\x12\x1b\n" +
-	"\tlast_exit\x18\f \x01(\tR\blastExit2c\n" +
+	"\tlast_exit\x18\f \x01(\tR\blastExit\x12)\n" +
+	"\x10protocol_version\x18\r \x01(\x05R\x0fprotocolVersion\x12\"\n" +
+	"\fcapabilities\x18\x0e \x03(\tR\fcapabilities\x12I\n" +
+	"\x14current_replay_state\x18\x0f \x01(\x0e2\x17.reprise.v1.ReplayStateR\x12currentReplayState\x12:\n" +
+	"\fpause_reason\x18\x10 \x01(\x0e2\x17.reprise.v1.PauseReasonR\vpauseReason\x122\n" +
+	"\x15current_workflow_name\x18\x11 \x01(\tR\x13currentWorkflowName2\x91\x02\n" +
 	"\x0eMachineService\x12Q\n" +
-	"\fListMachines\x12\x1f.reprise.v1.ListMachinesRequest\x1a .reprise.v1.ListMachinesResponseB\xa7\x01\n" +
+	"\fListMachines\x12\x1f.reprise.v1.ListMachinesRequest\x1a .reprise.v1.ListMachinesResponse\x12V\n" +
+	"\rWatchMachines\x12 .reprise.v1.WatchMachinesRequest\x1a!.reprise.v1.WatchMachinesResponse0\x01\x12T\n" +
+	"\rCaptureScreen\x12 .reprise.v1.CaptureScreenRequest\x1a!.reprise.v1.CaptureScreenResponseB\xa7\x01\n" +
 	"\x0ecom.reprise.v1B\x13MachineServiceProtoP\x01Z7github.com/reprise-rpa/reprise/gen/reprise/v1;reprisev1\xa2\x02\x03RXX\xaa\x02\n" +
 	"Reprise.V1\xca\x02\n" +
 	"Reprise\\V1\xe2\x02\x16Reprise\\V1\\GPBMetadata\xea\x02\vReprise::V1b\x06proto3"
@@ -294,28 +552,43 @@ func file_reprise_v1_machine_service_proto_rawDescGZIP() []byte {
 	return file_reprise_v1_machine_service_proto_rawDescData
 }
 
-var file_reprise_v1_machine_service_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_reprise_v1_machine_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_reprise_v1_machine_service_proto_goTypes = []any{
 	(*ListMachinesRequest)(nil),   // 0: reprise.v1.ListMachinesRequest
 	(*ListMachinesResponse)(nil),  // 1: reprise.v1.ListMachinesResponse
-	(*Machine)(nil),               // 2: reprise.v1.Machine
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
-	(*DesktopState)(nil),          // 4: reprise.v1.DesktopState
-	(*Monitor)(nil),               // 5: reprise.v1.Monitor
+	(*WatchMachinesRequest)(nil),  // 2: reprise.v1.WatchMachinesRequest
+	(*WatchMachinesResponse)(nil), // 3: reprise.v1.WatchMachinesResponse
+	(*CaptureScreenRequest)(nil),  // 4: reprise.v1.CaptureScreenRequest
+	(*CaptureScreenResponse)(nil), // 5: reprise.v1.CaptureScreenResponse
+	(*Machine)(nil),               // 6: reprise.v1.Machine
+	(*EvidenceRef)(nil),           // 7: reprise.v1.EvidenceRef
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*DesktopState)(nil),          // 9: reprise.v1.DesktopState
+	(*Monitor)(nil),               // 10: reprise.v1.Monitor
+	(ReplayState)(0),              // 11: reprise.v1.ReplayState
+	(PauseReason)(0),              // 12: reprise.v1.PauseReason
 }
 var file_reprise_v1_machine_service_proto_depIdxs = []int32{
-	2, // 0: reprise.v1.ListMachinesResponse.machines:type_name -> reprise.v1.Machine
-	3, // 1: reprise.v1.Machine.connection_changed_at:type_name -> google.protobuf.Timestamp
-	4, // 2: reprise.v1.Machine.desktop_state:type_name -> reprise.v1.DesktopState
-	5, // 3: reprise.v1.Machine.monitors:type_name -> reprise.v1.Monitor
-	3, // 4: reprise.v1.Machine.conflict_at:type_name -> google.protobuf.Timestamp
-	0, // 5: reprise.v1.MachineService.ListMachines:input_type -> reprise.v1.ListMachinesRequest
-	1, // 6: reprise.v1.MachineService.ListMachines:output_type -> reprise.v1.ListMachinesResponse
-	6, // [6:7] is the sub-list for method output_type
-	5, // [5:6] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	6,  // 0: reprise.v1.ListMachinesResponse.machines:type_name -> reprise.v1.Machine
+	6,  // 1: reprise.v1.WatchMachinesResponse.machines:type_name -> reprise.v1.Machine
+	7,  // 2: reprise.v1.CaptureScreenResponse.picture:type_name -> reprise.v1.EvidenceRef
+	8,  // 3: reprise.v1.Machine.connection_changed_at:type_name -> google.protobuf.Timestamp
+	9,  // 4: reprise.v1.Machine.desktop_state:type_name -> reprise.v1.DesktopState
+	10, // 5: reprise.v1.Machine.monitors:type_name -> reprise.v1.Monitor
+	8,  // 6: reprise.v1.Machine.conflict_at:type_name -> google.protobuf.Timestamp
+	11, // 7: reprise.v1.Machine.current_replay_state:type_name -> reprise.v1.ReplayState
+	12, // 8: reprise.v1.Machine.pause_reason:type_name -> reprise.v1.PauseReason
+	0,  // 9: reprise.v1.MachineService.ListMachines:input_type -> reprise.v1.ListMachinesRequest
+	2,  // 10: reprise.v1.MachineService.WatchMachines:input_type -> reprise.v1.WatchMachinesRequest
+	4,  // 11: reprise.v1.MachineService.CaptureScreen:input_type -> reprise.v1.CaptureScreenRequest
+	1,  // 12: reprise.v1.MachineService.ListMachines:output_type -> reprise.v1.ListMachinesResponse
+	3,  // 13: reprise.v1.MachineService.WatchMachines:output_type -> reprise.v1.WatchMachinesResponse
+	5,  // 14: reprise.v1.MachineService.CaptureScreen:output_type -> reprise.v1.CaptureScreenResponse
+	12, // [12:15] is the sub-list for method output_type
+	9,  // [9:12] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_machine_service_proto_init() }
@@ -324,13 +597,15 @@ func file_reprise_v1_machine_service_proto_init() {
 		return
 	}
 	file_reprise_v1_machine_proto_init()
+	file_reprise_v1_replay_proto_init()
+	file_reprise_v1_report_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_v1_machine_service_proto_rawDesc), len(file_reprise_v1_machine_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

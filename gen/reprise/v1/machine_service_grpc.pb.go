@@ -19,7 +19,9 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	MachineService_ListMachines_FullMethodName = "/reprise.v1.MachineService/ListMachines"
+	MachineService_ListMachines_FullMethodName  = "/reprise.v1.MachineService/ListMachines"
+	MachineService_WatchMachines_FullMethodName = "/reprise.v1.MachineService/WatchMachines"
+	MachineService_CaptureScreen_FullMethodName = "/reprise.v1.MachineService/CaptureScreen"
 )
 
 // MachineServiceClient is the client API for MachineService service.
@@ -30,6 +32,16 @@ const (
 type MachineServiceClient interface {
 	// ListMachines returns all machines that are registered or have work, by id.
 	ListMachines(ctx context.Context, in *ListMachinesRequest, opts ...grpc.CallOption) (*ListMachinesResponse, error)
+	// WatchMachines sends all machines as they are, then each one that changes as it
+	// is then: what came and went between two responses is not told apart. A watcher
+	// that does not read is ended with RESOURCE_EXHAUSTED.
+	WatchMachines(ctx context.Context, in *WatchMachinesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchMachinesResponse], error)
+	// CaptureScreen takes a picture of a machine's screen as it is, masks applied,
+	// and returns when the picture can be downloaded. No input is sent; what runs
+	// goes on. Answers NOT_FOUND for a machine that is not registered, UNAVAILABLE
+	// while its agent is away, FAILED_PRECONDITION when the agent cannot do it or its
+	// desktop has no picture, DEADLINE_EXCEEDED when no picture came in 30 s.
+	CaptureScreen(ctx context.Context, in *CaptureScreenRequest, opts ...grpc.CallOption) (*CaptureScreenResponse, error)
 }
 
 type machineServiceClient struct {
@@ -50,6 +62,35 @@ func (c *machineServiceClient) ListMachines(ctx context.Context, in *ListMachine
 	return out, nil
 }
 
+func (c *machineServiceClient) WatchMachines(ctx context.Context, in *WatchMachinesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchMachinesResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &MachineService_ServiceDesc.Streams[0], MachineService_WatchMachines_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchMachinesRequest, WatchMachinesResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type MachineService_WatchMachinesClient = grpc.ServerStreamingClient[WatchMachinesResponse]
+
+func (c *machineServiceClient) CaptureScreen(ctx context.Context, in *CaptureScreenRequest, opts ...grpc.CallOption) (*CaptureScreenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CaptureScreenResponse)
+	err := c.cc.Invoke(ctx, MachineService_CaptureScreen_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // MachineServiceServer is the server API for MachineService service.
 // All implementations must embed UnimplementedMachineServiceServer
 // for forward compatibility.
@@ -58,6 +99,16 @@ func (c *machineServiceClient) ListMachines(ctx context.Context, in *ListMachine
 type MachineServiceServer interface {
 	// ListMachines returns all machines that are registered or have work, by id.
 	ListMachines(context.Context, *ListMachinesRequest) (*ListMachinesResponse, error)
+	// WatchMachines sends all machines as they are, then each one that changes as it
+	// is then: what came and went between two responses is not told apart. A watcher
+	// that does not read is ended with RESOURCE_EXHAUSTED.
+	WatchMachines(*WatchMachinesRequest, grpc.ServerStreamingServer[WatchMachinesResponse]) error
+	// CaptureScreen takes a picture of a machine's screen as it is, masks applied,
+	// and returns when the picture can be downloaded. No input is sent; what runs
+	// goes on. Answers NOT_FOUND for a machine that is not registered, UNAVAILABLE
+	// while its agent is away, FAILED_PRECONDITION when the agent cannot do it or its
+	// desktop has no picture, DEADLINE_EXCEEDED when no picture came in 30 s.
+	CaptureScreen(context.Context, *CaptureScreenRequest) (*CaptureScreenResponse, error)
 	mustEmbedUnimplementedMachineServiceServer()
 }
 
@@ -70,6 +121,12 @@ type UnimplementedMachineServiceServer struct{}
 
 func (UnimplementedMachineServiceServer) ListMachines(context.Context, *ListMachinesRequest) (*ListMachinesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMachines not implemented")
+}
+func (UnimplementedMachineServiceServer) WatchMachines(*WatchMachinesRequest, grpc.ServerStreamingServer[WatchMachinesResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchMachines not implemented")
+}
+func (UnimplementedMachineServiceServer) CaptureScreen(context.Context, *CaptureScreenRequest) (*CaptureScreenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CaptureScreen not implemented")
 }
 func (UnimplementedMachineServiceServer) mustEmbedUnimplementedMachineServiceServer() {}
 func (UnimplementedMachineServiceServer) testEmbeddedByValue()                        {}
@@ -110,6 +167,35 @@ func _MachineService_ListMachines_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _MachineService_WatchMachines_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchMachinesRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(MachineServiceServer).WatchMachines(m, &grpc.GenericServerStream[WatchMachinesRequest, WatchMachinesResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type MachineService_WatchMachinesServer = grpc.ServerStreamingServer[WatchMachinesResponse]
+
+func _MachineService_CaptureScreen_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CaptureScreenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(MachineServiceServer).CaptureScreen(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: MachineService_CaptureScreen_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(MachineServiceServer).CaptureScreen(ctx, req.(*CaptureScreenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // MachineService_ServiceDesc is the grpc.ServiceDesc for MachineService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -121,7 +207,17 @@ var MachineService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "ListMachines",
 			Handler:    _MachineService_ListMachines_Handler,
 		},
+		{
+			MethodName: "CaptureScreen",
+			Handler:    _MachineService_CaptureScreen_Handler,
+		},
 	},
-	Streams:  []grpc.StreamDesc{},
+	Streams: []grpc.StreamDesc{
+		{
+			StreamName:    "WatchMachines",
+			Handler:       _MachineService_WatchMachines_Handler,
+			ServerStreams: true,
+		},
+	},
 	Metadata: "reprise/v1/machine_service.proto",
 }

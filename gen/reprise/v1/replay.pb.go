@@ -319,8 +319,11 @@ type Replay struct {
 	// Every decision to run a step, in the order of the workflow and then of the
 	// decisions. Left out of lists.
 	Actions []*ActionStatus `protobuf:"bytes,16,rep,name=actions,proto3" json:"actions,omitempty"`
-	// The journal position up to which this is true.
-	Revision      int64 `protobuf:"varint,17,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The position in the replay's journal up to which this is true.
+	Revision int64 `protobuf:"varint,17,opt,name=revision,proto3" json:"revision,omitempty"`
+	// It was left open and takes more actions: it does not complete before it is
+	// closed.
+	Open          bool `protobuf:"varint,18,opt,name=open,proto3" json:"open,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -472,6 +475,13 @@ func (x *Replay) GetRevision() int64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *Replay) GetOpen() bool {
+	if x != nil {
+		return x.Open
+	}
+	return false
 }
 
 // PauseInfo is why a replay is paused and what a person must decide.
@@ -719,10 +729,12 @@ func (x *ActionStatus) GetIntention() string {
 	return ""
 }
 
-// ReplayEvent is one change of a replay, in order.
+// ReplayEvent is one change of a replay. The events of one replay come in order;
+// those of several in the order in which they became durable.
 type ReplayEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Position in the replay's journal.
+	// Position in the replay's journal. What became durable together has one
+	// revision.
 	Revision int64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// When, by the server's clock.
 	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
@@ -731,7 +743,16 @@ type ReplayEvent struct {
 	// The action that is concerned; empty: the replay as a whole.
 	ActionId string `protobuf:"bytes,4,opt,name=action_id,json=actionId,proto3" json:"action_id,omitempty"`
 	// For people.
-	Detail        string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
+	Detail string `protobuf:"bytes,5,opt,name=detail,proto3" json:"detail,omitempty"`
+	// The event's id in the server's journal, from which WatchEvents goes on. Opaque.
+	// Empty where WatchReplay sends it.
+	EventId string `protobuf:"bytes,6,opt,name=event_id,json=eventId,proto3" json:"event_id,omitempty"`
+	// The replay.
+	ReplayId string `protobuf:"bytes,7,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	// The machine.
+	MachineId string `protobuf:"bytes,8,opt,name=machine_id,json=machineId,proto3" json:"machine_id,omitempty"`
+	// Who asked for it; empty: the server or the agent.
+	By            string `protobuf:"bytes,9,opt,name=by,proto3" json:"by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -801,12 +822,40 @@ func (x *ReplayEvent) GetDetail() string {
 	return ""
 }
 
+func (x *ReplayEvent) GetEventId() string {
+	if x != nil {
+		return x.EventId
+	}
+	return ""
+}
+
+func (x *ReplayEvent) GetReplayId() string {
+	if x != nil {
+		return x.ReplayId
+	}
+	return ""
+}
+
+func (x *ReplayEvent) GetMachineId() string {
+	if x != nil {
+		return x.MachineId
+	}
+	return ""
+}
+
+func (x *ReplayEvent) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 var File_reprise_v1_replay_proto protoreflect.FileDescriptor
 
 const file_reprise_v1_replay_proto_rawDesc = "" +
 	"\n" +
 	"\x17reprise/v1/replay.proto\x12\n" +
-	"reprise.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17reprise/v1/action.proto\x1a\x18reprise/v1/machine.proto\x1a\x17reprise/v1/report.proto\"\x90\x06\n" +
+	"reprise.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17reprise/v1/action.proto\x1a\x18reprise/v1/machine.proto\x1a\x17reprise/v1/report.proto\"\xa4\x06\n" +
 	"\x06Replay\x12\x1b\n" +
 	"\treplay_id\x18\x01 \x01(\tR\breplayId\x12\x1d\n" +
 	"\n" +
@@ -830,7 +879,8 @@ const file_reprise_v1_replay_proto_rawDesc = "" +
 	"\n" +
 	"end_reason\x18\x0f \x01(\tR\tendReason\x122\n" +
 	"\aactions\x18\x10 \x03(\v2\x18.reprise.v1.ActionStatusR\aactions\x12\x1a\n" +
-	"\brevision\x18\x11 \x01(\x03R\brevision\x1a9\n" +
+	"\brevision\x18\x11 \x01(\x03R\brevision\x12\x12\n" +
+	"\x04open\x18\x12 \x01(\bR\x04open\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xaf\x02\n" +
@@ -858,13 +908,18 @@ const file_reprise_v1_replay_proto_rawDesc = "" +
 	"\x06report\x18\n" +
 	" \x01(\v2\x12.reprise.v1.ReportR\x06report\x12\x14\n" +
 	"\x05doing\x18\v \x01(\tR\x05doing\x12\x1c\n" +
-	"\tintention\x18\f \x01(\tR\tintention\"\x9e\x01\n" +
+	"\tintention\x18\f \x01(\tR\tintention\"\x85\x02\n" +
 	"\vReplayEvent\x12\x1a\n" +
 	"\brevision\x18\x01 \x01(\x03R\brevision\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
 	"\x04type\x18\x03 \x01(\tR\x04type\x12\x1b\n" +
 	"\taction_id\x18\x04 \x01(\tR\bactionId\x12\x16\n" +
-	"\x06detail\x18\x05 \x01(\tR\x06detail*b\n" +
+	"\x06detail\x18\x05 \x01(\tR\x06detail\x12\x19\n" +
+	"\bevent_id\x18\x06 \x01(\tR\aeventId\x12\x1b\n" +
+	"\treplay_id\x18\a \x01(\tR\breplayId\x12\x1d\n" +
+	"\n" +
+	"machine_id\x18\b \x01(\tR\tmachineId\x12\x0e\n" +
+	"\x02by\x18\t \x01(\tR\x02by*b\n" +
 	"\vSupervision\x12\x1b\n" +
 	"\x17SUPERVISION_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16SUPERVISION_SUPERVISED\x10\x01\x12\x1a\n" +

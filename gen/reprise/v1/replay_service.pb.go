@@ -10,6 +10,7 @@ import (
 	_ "buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -90,7 +91,10 @@ type CreateReplayRequest struct {
 	// Labels; they win over the workflow's.
 	Labels map[string]string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Checks everything and stores nothing; the answer's replay has no id.
-	ValidateOnly  bool `protobuf:"varint,6,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	ValidateOnly bool `protobuf:"varint,6,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// The replay takes more actions by AppendActions until CloseReplay; the
+	// workflow may begin with none.
+	LeaveOpen     bool `protobuf:"varint,7,opt,name=leave_open,json=leaveOpen,proto3" json:"leave_open,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -167,6 +171,13 @@ func (x *CreateReplayRequest) GetValidateOnly() bool {
 	return false
 }
 
+func (x *CreateReplayRequest) GetLeaveOpen() bool {
+	if x != nil {
+		return x.LeaveOpen
+	}
+	return false
+}
+
 // CreateReplayResponse returns the replay.
 type CreateReplayResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -213,8 +224,138 @@ func (x *CreateReplayResponse) GetReplay() *Replay {
 	return nil
 }
 
-// GetReplayRequest asks for one replay.
-type GetReplayRequest struct {
+// AppendActionsRequest adds actions to an open replay.
+type AppendActionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which.
+	ReplayId string `protobuf:"bytes,1,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	// Chosen by the caller, for example a UUID; remembered as long as the replay. The
+	// same id and body append once, however often they are sent.
+	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// The actions, in the order in which they are executed. A replay has at most
+	// 100000 altogether.
+	Actions []*Action `protobuf:"bytes,3,rep,name=actions,proto3" json:"actions,omitempty"`
+	// These were the last: close the replay in the same step.
+	Close         bool `protobuf:"varint,4,opt,name=close,proto3" json:"close,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AppendActionsRequest) Reset() {
+	*x = AppendActionsRequest{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AppendActionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AppendActionsRequest) ProtoMessage() {}
+
+func (x *AppendActionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AppendActionsRequest.ProtoReflect.Descriptor instead.
+func (*AppendActionsRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *AppendActionsRequest) GetReplayId() string {
+	if x != nil {
+		return x.ReplayId
+	}
+	return ""
+}
+
+func (x *AppendActionsRequest) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *AppendActionsRequest) GetActions() []*Action {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *AppendActionsRequest) GetClose() bool {
+	if x != nil {
+		return x.Close
+	}
+	return false
+}
+
+// AppendActionsResponse returns what was appended.
+type AppendActionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The replay, without its actions.
+	Replay *Replay `protobuf:"bytes,1,opt,name=replay,proto3" json:"replay,omitempty"`
+	// The ids of the appended actions, in their order.
+	ActionIds     []string `protobuf:"bytes,2,rep,name=action_ids,json=actionIds,proto3" json:"action_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AppendActionsResponse) Reset() {
+	*x = AppendActionsResponse{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AppendActionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AppendActionsResponse) ProtoMessage() {}
+
+func (x *AppendActionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AppendActionsResponse.ProtoReflect.Descriptor instead.
+func (*AppendActionsResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *AppendActionsResponse) GetReplay() *Replay {
+	if x != nil {
+		return x.Replay
+	}
+	return nil
+}
+
+func (x *AppendActionsResponse) GetActionIds() []string {
+	if x != nil {
+		return x.ActionIds
+	}
+	return nil
+}
+
+// CloseReplayRequest closes an open replay.
+type CloseReplayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which.
 	ReplayId      string `protobuf:"bytes,1,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
@@ -222,9 +363,103 @@ type GetReplayRequest struct {
 	sizeCache     protoimpl.SizeCache
 }
 
+func (x *CloseReplayRequest) Reset() {
+	*x = CloseReplayRequest{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CloseReplayRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CloseReplayRequest) ProtoMessage() {}
+
+func (x *CloseReplayRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CloseReplayRequest.ProtoReflect.Descriptor instead.
+func (*CloseReplayRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *CloseReplayRequest) GetReplayId() string {
+	if x != nil {
+		return x.ReplayId
+	}
+	return ""
+}
+
+// CloseReplayResponse returns the replay.
+type CloseReplayResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The replay, without its actions.
+	Replay        *Replay `protobuf:"bytes,1,opt,name=replay,proto3" json:"replay,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CloseReplayResponse) Reset() {
+	*x = CloseReplayResponse{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CloseReplayResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CloseReplayResponse) ProtoMessage() {}
+
+func (x *CloseReplayResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CloseReplayResponse.ProtoReflect.Descriptor instead.
+func (*CloseReplayResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *CloseReplayResponse) GetReplay() *Replay {
+	if x != nil {
+		return x.Replay
+	}
+	return nil
+}
+
+// GetReplayRequest asks for one replay.
+type GetReplayRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which.
+	ReplayId string `protobuf:"bytes,1,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	// Leaves the actions out.
+	WithoutActions bool `protobuf:"varint,2,opt,name=without_actions,json=withoutActions,proto3" json:"without_actions,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
 func (x *GetReplayRequest) Reset() {
 	*x = GetReplayRequest{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[2]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -236,7 +471,7 @@ func (x *GetReplayRequest) String() string {
 func (*GetReplayRequest) ProtoMessage() {}
 
 func (x *GetReplayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[2]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -249,7 +484,7 @@ func (x *GetReplayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReplayRequest.ProtoReflect.Descriptor instead.
 func (*GetReplayRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{2}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *GetReplayRequest) GetReplayId() string {
@@ -259,10 +494,17 @@ func (x *GetReplayRequest) GetReplayId() string {
 	return ""
 }
 
+func (x *GetReplayRequest) GetWithoutActions() bool {
+	if x != nil {
+		return x.WithoutActions
+	}
+	return false
+}
+
 // GetReplayResponse returns the replay.
 type GetReplayResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The replay, with its actions.
+	// The replay, with its actions unless they were left out.
 	Replay        *Replay `protobuf:"bytes,1,opt,name=replay,proto3" json:"replay,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -270,7 +512,7 @@ type GetReplayResponse struct {
 
 func (x *GetReplayResponse) Reset() {
 	*x = GetReplayResponse{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[3]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -282,7 +524,7 @@ func (x *GetReplayResponse) String() string {
 func (*GetReplayResponse) ProtoMessage() {}
 
 func (x *GetReplayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[3]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -295,7 +537,7 @@ func (x *GetReplayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReplayResponse.ProtoReflect.Descriptor instead.
 func (*GetReplayResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{3}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetReplayResponse) GetReplay() *Replay {
@@ -303,6 +545,125 @@ func (x *GetReplayResponse) GetReplay() *Replay {
 		return x.Replay
 	}
 	return nil
+}
+
+// ListActionsRequest asks for actions of a replay.
+type ListActionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which replay.
+	ReplayId string `protobuf:"bytes,1,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	// How many at most; 0: 100; at most 1000.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The `next_page_token` of the page before; empty: the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListActionsRequest) Reset() {
+	*x = ListActionsRequest{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListActionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListActionsRequest) ProtoMessage() {}
+
+func (x *ListActionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListActionsRequest.ProtoReflect.Descriptor instead.
+func (*ListActionsRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *ListActionsRequest) GetReplayId() string {
+	if x != nil {
+		return x.ReplayId
+	}
+	return ""
+}
+
+func (x *ListActionsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListActionsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// ListActionsResponse is one page of actions.
+type ListActionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The actions.
+	Actions []*ActionStatus `protobuf:"bytes,1,rep,name=actions,proto3" json:"actions,omitempty"`
+	// For the next page; empty: there is none.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListActionsResponse) Reset() {
+	*x = ListActionsResponse{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListActionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListActionsResponse) ProtoMessage() {}
+
+func (x *ListActionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListActionsResponse.ProtoReflect.Descriptor instead.
+func (*ListActionsResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *ListActionsResponse) GetActions() []*ActionStatus {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *ListActionsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 // ListReplaysRequest asks for replays.
@@ -314,15 +675,22 @@ type ListReplaysRequest struct {
 	States []ReplayState `protobuf:"varint,2,rep,packed,name=states,proto3,enum=reprise.v1.ReplayState" json:"states,omitempty"`
 	// How many at most; 0: 100; at most 1000.
 	PageSize int32 `protobuf:"varint,3,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
-	// The `next_page_token` of the page before; empty: the first page.
-	PageToken     string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// The `next_page_token` of the page before; empty: the first page. It belongs to
+	// the filter that it was made with.
+	PageToken string `protobuf:"bytes,4,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Only those that have all of these labels.
+	Labels map[string]string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Only those created at this time or later.
+	CreatedFrom *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_from,json=createdFrom,proto3" json:"created_from,omitempty"`
+	// Only those created before this time.
+	CreatedBefore *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_before,json=createdBefore,proto3" json:"created_before,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListReplaysRequest) Reset() {
 	*x = ListReplaysRequest{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[4]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -334,7 +702,7 @@ func (x *ListReplaysRequest) String() string {
 func (*ListReplaysRequest) ProtoMessage() {}
 
 func (x *ListReplaysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[4]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -347,7 +715,7 @@ func (x *ListReplaysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReplaysRequest.ProtoReflect.Descriptor instead.
 func (*ListReplaysRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{4}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ListReplaysRequest) GetMachineId() string {
@@ -378,6 +746,27 @@ func (x *ListReplaysRequest) GetPageToken() string {
 	return ""
 }
 
+func (x *ListReplaysRequest) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *ListReplaysRequest) GetCreatedFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedFrom
+	}
+	return nil
+}
+
+func (x *ListReplaysRequest) GetCreatedBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedBefore
+	}
+	return nil
+}
+
 // ListReplaysResponse is one page of replays.
 type ListReplaysResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -391,7 +780,7 @@ type ListReplaysResponse struct {
 
 func (x *ListReplaysResponse) Reset() {
 	*x = ListReplaysResponse{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[5]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -403,7 +792,7 @@ func (x *ListReplaysResponse) String() string {
 func (*ListReplaysResponse) ProtoMessage() {}
 
 func (x *ListReplaysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[5]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -416,7 +805,7 @@ func (x *ListReplaysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListReplaysResponse.ProtoReflect.Descriptor instead.
 func (*ListReplaysResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{5}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListReplaysResponse) GetReplays() []*Replay {
@@ -437,14 +826,17 @@ func (x *ListReplaysResponse) GetNextPageToken() string {
 type WatchReplayRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which.
-	ReplayId      string `protobuf:"bytes,1,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	ReplayId string `protobuf:"bytes,1,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	// The last revision that the watcher has seen: the events after it come with the
+	// first responses. 0: all events from the first; unset: none of the past.
+	AfterRevision *int64 `protobuf:"varint,2,opt,name=after_revision,json=afterRevision,proto3,oneof" json:"after_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchReplayRequest) Reset() {
 	*x = WatchReplayRequest{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[6]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -456,7 +848,7 @@ func (x *WatchReplayRequest) String() string {
 func (*WatchReplayRequest) ProtoMessage() {}
 
 func (x *WatchReplayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[6]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -469,7 +861,7 @@ func (x *WatchReplayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReplayRequest.ProtoReflect.Descriptor instead.
 func (*WatchReplayRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{6}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *WatchReplayRequest) GetReplayId() string {
@@ -479,21 +871,31 @@ func (x *WatchReplayRequest) GetReplayId() string {
 	return ""
 }
 
+func (x *WatchReplayRequest) GetAfterRevision() int64 {
+	if x != nil && x.AfterRevision != nil {
+		return *x.AfterRevision
+	}
+	return 0
+}
+
 // WatchReplayResponse is the replay after a change.
 type WatchReplayResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The replay. The first response has all actions, later ones those that
+	// The replay. The first responses have all actions, later ones those that
 	// changed.
 	Replay *Replay `protobuf:"bytes,1,opt,name=replay,proto3" json:"replay,omitempty"`
-	// What happened; empty in the first response and for progress.
-	Events        []*ReplayEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// What happened; empty for progress.
+	Events []*ReplayEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
+	// More of the replay as it was when the watch began follows: it comes in several
+	// responses when it is large.
+	SnapshotPending bool `protobuf:"varint,3,opt,name=snapshot_pending,json=snapshotPending,proto3" json:"snapshot_pending,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *WatchReplayResponse) Reset() {
 	*x = WatchReplayResponse{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[7]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -505,7 +907,7 @@ func (x *WatchReplayResponse) String() string {
 func (*WatchReplayResponse) ProtoMessage() {}
 
 func (x *WatchReplayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[7]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -518,7 +920,7 @@ func (x *WatchReplayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchReplayResponse.ProtoReflect.Descriptor instead.
 func (*WatchReplayResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{7}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *WatchReplayResponse) GetReplay() *Replay {
@@ -531,6 +933,273 @@ func (x *WatchReplayResponse) GetReplay() *Replay {
 func (x *WatchReplayResponse) GetEvents() []*ReplayEvent {
 	if x != nil {
 		return x.Events
+	}
+	return nil
+}
+
+func (x *WatchReplayResponse) GetSnapshotPending() bool {
+	if x != nil {
+		return x.SnapshotPending
+	}
+	return false
+}
+
+// WatchEventsRequest asks for the events of replays.
+type WatchEventsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only this machine's; empty: all.
+	MachineId string `protobuf:"bytes,1,opt,name=machine_id,json=machineId,proto3" json:"machine_id,omitempty"`
+	// Only this replay's; empty: all.
+	ReplayId string `protobuf:"bytes,2,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	// The last event that the watcher has seen; it goes on after that one, and no
+	// snapshot is sent. Empty: a snapshot, then what happens from now on.
+	AfterEventId string `protobuf:"bytes,3,opt,name=after_event_id,json=afterEventId,proto3" json:"after_event_id,omitempty"`
+	// Without an `after_event_id`: no snapshot, but all events that are kept.
+	FromBeginning bool `protobuf:"varint,4,opt,name=from_beginning,json=fromBeginning,proto3" json:"from_beginning,omitempty"`
+	// Ends when the newest event there is was sent.
+	UntilPresent  bool `protobuf:"varint,5,opt,name=until_present,json=untilPresent,proto3" json:"until_present,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchEventsRequest) Reset() {
+	*x = WatchEventsRequest{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchEventsRequest) ProtoMessage() {}
+
+func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
+func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *WatchEventsRequest) GetMachineId() string {
+	if x != nil {
+		return x.MachineId
+	}
+	return ""
+}
+
+func (x *WatchEventsRequest) GetReplayId() string {
+	if x != nil {
+		return x.ReplayId
+	}
+	return ""
+}
+
+func (x *WatchEventsRequest) GetAfterEventId() string {
+	if x != nil {
+		return x.AfterEventId
+	}
+	return ""
+}
+
+func (x *WatchEventsRequest) GetFromBeginning() bool {
+	if x != nil {
+		return x.FromBeginning
+	}
+	return false
+}
+
+func (x *WatchEventsRequest) GetUntilPresent() bool {
+	if x != nil {
+		return x.UntilPresent
+	}
+	return false
+}
+
+// WatchEventsResponse is what happened next.
+type WatchEventsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The snapshot: live replays as they were when the watch began, without their
+	// actions. Only in the first responses.
+	Snapshot []*Replay `protobuf:"bytes,1,rep,name=snapshot,proto3" json:"snapshot,omitempty"`
+	// More of the snapshot follows.
+	SnapshotPending bool `protobuf:"varint,2,opt,name=snapshot_pending,json=snapshotPending,proto3" json:"snapshot_pending,omitempty"`
+	// The events, in order.
+	Events []*ReplayEvent `protobuf:"bytes,3,rep,name=events,proto3" json:"events,omitempty"`
+	// Where to go on from after this response. It moves also while no event matches
+	// the request, so that it never grows too old.
+	ResumeEventId string `protobuf:"bytes,4,opt,name=resume_event_id,json=resumeEventId,proto3" json:"resume_event_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchEventsResponse) Reset() {
+	*x = WatchEventsResponse{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchEventsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchEventsResponse) ProtoMessage() {}
+
+func (x *WatchEventsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchEventsResponse.ProtoReflect.Descriptor instead.
+func (*WatchEventsResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *WatchEventsResponse) GetSnapshot() []*Replay {
+	if x != nil {
+		return x.Snapshot
+	}
+	return nil
+}
+
+func (x *WatchEventsResponse) GetSnapshotPending() bool {
+	if x != nil {
+		return x.SnapshotPending
+	}
+	return false
+}
+
+func (x *WatchEventsResponse) GetEvents() []*ReplayEvent {
+	if x != nil {
+		return x.Events
+	}
+	return nil
+}
+
+func (x *WatchEventsResponse) GetResumeEventId() string {
+	if x != nil {
+		return x.ResumeEventId
+	}
+	return ""
+}
+
+// ExplainReplayRequest asks why a replay is where it is.
+type ExplainReplayRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which.
+	ReplayId      string `protobuf:"bytes,1,opt,name=replay_id,json=replayId,proto3" json:"replay_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainReplayRequest) Reset() {
+	*x = ExplainReplayRequest{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainReplayRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainReplayRequest) ProtoMessage() {}
+
+func (x *ExplainReplayRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainReplayRequest.ProtoReflect.Descriptor instead.
+func (*ExplainReplayRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ExplainReplayRequest) GetReplayId() string {
+	if x != nil {
+		return x.ReplayId
+	}
+	return ""
+}
+
+// ExplainReplayResponse says why.
+type ExplainReplayResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The replay, without its actions.
+	Replay *Replay `protobuf:"bytes,1,opt,name=replay,proto3" json:"replay,omitempty"`
+	// What holds it up: each cause waits for the next one, and the last is what can
+	// be acted upon. An action that is executing is a cause too. Never empty.
+	Causes        []*Cause `protobuf:"bytes,2,rep,name=causes,proto3" json:"causes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ExplainReplayResponse) Reset() {
+	*x = ExplainReplayResponse{}
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ExplainReplayResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ExplainReplayResponse) ProtoMessage() {}
+
+func (x *ExplainReplayResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ExplainReplayResponse.ProtoReflect.Descriptor instead.
+func (*ExplainReplayResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ExplainReplayResponse) GetReplay() *Replay {
+	if x != nil {
+		return x.Replay
+	}
+	return nil
+}
+
+func (x *ExplainReplayResponse) GetCauses() []*Cause {
+	if x != nil {
+		return x.Causes
 	}
 	return nil
 }
@@ -548,7 +1217,7 @@ type PauseReplayRequest struct {
 
 func (x *PauseReplayRequest) Reset() {
 	*x = PauseReplayRequest{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[8]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -560,7 +1229,7 @@ func (x *PauseReplayRequest) String() string {
 func (*PauseReplayRequest) ProtoMessage() {}
 
 func (x *PauseReplayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[8]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -573,7 +1242,7 @@ func (x *PauseReplayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseReplayRequest.ProtoReflect.Descriptor instead.
 func (*PauseReplayRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{8}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PauseReplayRequest) GetReplayId() string {
@@ -601,7 +1270,7 @@ type PauseReplayResponse struct {
 
 func (x *PauseReplayResponse) Reset() {
 	*x = PauseReplayResponse{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[9]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +1282,7 @@ func (x *PauseReplayResponse) String() string {
 func (*PauseReplayResponse) ProtoMessage() {}
 
 func (x *PauseReplayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[9]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +1295,7 @@ func (x *PauseReplayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseReplayResponse.ProtoReflect.Descriptor instead.
 func (*PauseReplayResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{9}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PauseReplayResponse) GetReplay() *Replay {
@@ -657,7 +1326,7 @@ type ResumeReplayRequest struct {
 
 func (x *ResumeReplayRequest) Reset() {
 	*x = ResumeReplayRequest{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[10]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -669,7 +1338,7 @@ func (x *ResumeReplayRequest) String() string {
 func (*ResumeReplayRequest) ProtoMessage() {}
 
 func (x *ResumeReplayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[10]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -682,7 +1351,7 @@ func (x *ResumeReplayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeReplayRequest.ProtoReflect.Descriptor instead.
 func (*ResumeReplayRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{10}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ResumeReplayRequest) GetReplayId() string {
@@ -735,7 +1404,7 @@ type ResumeReplayResponse struct {
 
 func (x *ResumeReplayResponse) Reset() {
 	*x = ResumeReplayResponse{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[11]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -747,7 +1416,7 @@ func (x *ResumeReplayResponse) String() string {
 func (*ResumeReplayResponse) ProtoMessage() {}
 
 func (x *ResumeReplayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[11]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -760,7 +1429,7 @@ func (x *ResumeReplayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ResumeReplayResponse.ProtoReflect.Descriptor instead.
 func (*ResumeReplayResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{11}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ResumeReplayResponse) GetReplay() *Replay {
@@ -797,7 +1466,7 @@ type CancelReplayRequest struct {
 
 func (x *CancelReplayRequest) Reset() {
 	*x = CancelReplayRequest{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[12]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -809,7 +1478,7 @@ func (x *CancelReplayRequest) String() string {
 func (*CancelReplayRequest) ProtoMessage() {}
 
 func (x *CancelReplayRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[12]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -822,7 +1491,7 @@ func (x *CancelReplayRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReplayRequest.ProtoReflect.Descriptor instead.
 func (*CancelReplayRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{12}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CancelReplayRequest) GetReplayId() string {
@@ -850,7 +1519,7 @@ type CancelReplayResponse struct {
 
 func (x *CancelReplayResponse) Reset() {
 	*x = CancelReplayResponse{}
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[13]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -862,7 +1531,7 @@ func (x *CancelReplayResponse) String() string {
 func (*CancelReplayResponse) ProtoMessage() {}
 
 func (x *CancelReplayResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_replay_service_proto_msgTypes[13]
+	mi := &file_reprise_v1_replay_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -875,7 +1544,7 @@ func (x *CancelReplayResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelReplayResponse.ProtoReflect.Descriptor instead.
 func (*CancelReplayResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{13}
+	return file_reprise_v1_replay_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CancelReplayResponse) GetReplay() *Replay {
@@ -890,7 +1559,7 @@ var File_reprise_v1_replay_service_proto protoreflect.FileDescriptor
 const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\n" +
 	"\x1freprise/v1/replay_service.proto\x12\n" +
-	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17reprise/v1/action.proto\x1a\x17reprise/v1/replay.proto\"\xc3\x03\n" +
+	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x17reprise/v1/action.proto\x1a\x18reprise/v1/explain.proto\x1a\x17reprise/v1/replay.proto\"\xe2\x03\n" +
 	"\x13CreateReplayRequest\x12&\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18dR\trequestId\x12G\n" +
@@ -899,16 +1568,42 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\bworkflow\x18\x03 \x01(\v2\x14.reprise.v1.WorkflowB\x06\xbaH\x03\xc8\x01\x01R\bworkflow\x12C\n" +
 	"\vsupervision\x18\x04 \x01(\x0e2\x17.reprise.v1.SupervisionB\b\xbaH\x05\x82\x01\x02\x10\x01R\vsupervision\x12\\\n" +
 	"\x06labels\x18\x05 \x03(\v2+.reprise.v1.CreateReplayRequest.LabelsEntryB\x17\xbaH\x14\x9a\x01\x11\x10@\"\x06r\x04\x10\x01\x18?*\x05r\x03\x18\xff\x01R\x06labels\x12#\n" +
-	"\rvalidate_only\x18\x06 \x01(\bR\fvalidateOnly\x1a9\n" +
+	"\rvalidate_only\x18\x06 \x01(\bR\fvalidateOnly\x12\x1d\n" +
+	"\n" +
+	"leave_open\x18\a \x01(\bR\tleaveOpen\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"B\n" +
 	"\x14CreateReplayResponse\x12*\n" +
-	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"8\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\xb7\x01\n" +
+	"\x14AppendActionsRequest\x12$\n" +
+	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12(\n" +
+	"\n" +
+	"request_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\trequestId\x129\n" +
+	"\aactions\x18\x03 \x03(\v2\x12.reprise.v1.ActionB\v\xbaH\b\x92\x01\x05\b\x01\x10\x90NR\aactions\x12\x14\n" +
+	"\x05close\x18\x04 \x01(\bR\x05close\"b\n" +
+	"\x15AppendActionsResponse\x12*\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\x12\x1d\n" +
+	"\n" +
+	"action_ids\x18\x02 \x03(\tR\tactionIds\":\n" +
+	"\x12CloseReplayRequest\x12$\n" +
+	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\"A\n" +
+	"\x13CloseReplayResponse\x12*\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"a\n" +
 	"\x10GetReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\"?\n" +
+	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12'\n" +
+	"\x0fwithout_actions\x18\x02 \x01(\bR\x0ewithoutActions\"?\n" +
 	"\x11GetReplayResponse\x12*\n" +
-	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\xd0\x01\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\x8c\x01\n" +
+	"\x12ListActionsRequest\x12$\n" +
+	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12'\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03R\tpageToken\"q\n" +
+	"\x13ListActionsResponse\x122\n" +
+	"\aactions\x18\x01 \x03(\v2\x18.reprise.v1.ActionStatusR\aactions\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xdb\x03\n" +
 	"\x12ListReplaysRequest\x12&\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tmachineId\x12@\n" +
@@ -916,15 +1611,41 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\tpage_size\x18\x03 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03R\tpageToken\"k\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03R\tpageToken\x12L\n" +
+	"\x06labels\x18\x05 \x03(\v2*.reprise.v1.ListReplaysRequest.LabelsEntryB\b\xbaH\x05\x9a\x01\x02\x10\x10R\x06labels\x12=\n" +
+	"\fcreated_from\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\vcreatedFrom\x12A\n" +
+	"\x0ecreated_before\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\rcreatedBefore\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"k\n" +
 	"\x13ListReplaysResponse\x12,\n" +
 	"\areplays\x18\x01 \x03(\v2\x12.reprise.v1.ReplayR\areplays\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\":\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x82\x01\n" +
 	"\x12WatchReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\"r\n" +
+	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x123\n" +
+	"\x0eafter_revision\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00H\x00R\rafterRevision\x88\x01\x01B\x11\n" +
+	"\x0f_after_revision\"\x9d\x01\n" +
 	"\x13WatchReplayResponse\x12*\n" +
 	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\x12/\n" +
-	"\x06events\x18\x02 \x03(\v2\x17.reprise.v1.ReplayEventR\x06events\"^\n" +
+	"\x06events\x18\x02 \x03(\v2\x17.reprise.v1.ReplayEventR\x06events\x12)\n" +
+	"\x10snapshot_pending\x18\x03 \x01(\bR\x0fsnapshotPending\"\xde\x01\n" +
+	"\x12WatchEventsRequest\x12&\n" +
+	"\n" +
+	"machine_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tmachineId\x12$\n" +
+	"\treplay_id\x18\x02 \x01(\tB\a\xbaH\x04r\x02\x18dR\breplayId\x12.\n" +
+	"\x0eafter_event_id\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\fafterEventId\x12%\n" +
+	"\x0efrom_beginning\x18\x04 \x01(\bR\rfromBeginning\x12#\n" +
+	"\runtil_present\x18\x05 \x01(\bR\funtilPresent\"\xc9\x01\n" +
+	"\x13WatchEventsResponse\x12.\n" +
+	"\bsnapshot\x18\x01 \x03(\v2\x12.reprise.v1.ReplayR\bsnapshot\x12)\n" +
+	"\x10snapshot_pending\x18\x02 \x01(\bR\x0fsnapshotPending\x12/\n" +
+	"\x06events\x18\x03 \x03(\v2\x17.reprise.v1.ReplayEventR\x06events\x12&\n" +
+	"\x0fresume_event_id\x18\x04 \x01(\tR\rresumeEventId\"<\n" +
+	"\x14ExplainReplayRequest\x12$\n" +
+	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\"n\n" +
+	"\x15ExplainReplayResponse\x12*\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\x12)\n" +
+	"\x06causes\x18\x02 \x03(\v2\x11.reprise.v1.CauseR\x06causes\"^\n" +
 	"\x12PauseReplayRequest\x12$\n" +
 	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12\"\n" +
 	"\amessage\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\amessage\"A\n" +
@@ -951,12 +1672,17 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\x0eResumeDecision\x12\x1f\n" +
 	"\x1bRESUME_DECISION_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15RESUME_DECISION_RETRY\x10\x01\x12\x18\n" +
-	"\x14RESUME_DECISION_SKIP\x10\x022\xc4\x04\n" +
+	"\x14RESUME_DECISION_SKIP\x10\x022\xe2\a\n" +
 	"\rReplayService\x12Q\n" +
-	"\fCreateReplay\x12\x1f.reprise.v1.CreateReplayRequest\x1a .reprise.v1.CreateReplayResponse\x12H\n" +
+	"\fCreateReplay\x12\x1f.reprise.v1.CreateReplayRequest\x1a .reprise.v1.CreateReplayResponse\x12T\n" +
+	"\rAppendActions\x12 .reprise.v1.AppendActionsRequest\x1a!.reprise.v1.AppendActionsResponse\x12N\n" +
+	"\vCloseReplay\x12\x1e.reprise.v1.CloseReplayRequest\x1a\x1f.reprise.v1.CloseReplayResponse\x12H\n" +
 	"\tGetReplay\x12\x1c.reprise.v1.GetReplayRequest\x1a\x1d.reprise.v1.GetReplayResponse\x12N\n" +
+	"\vListActions\x12\x1e.reprise.v1.ListActionsRequest\x1a\x1f.reprise.v1.ListActionsResponse\x12N\n" +
 	"\vListReplays\x12\x1e.reprise.v1.ListReplaysRequest\x1a\x1f.reprise.v1.ListReplaysResponse\x12P\n" +
-	"\vWatchReplay\x12\x1e.reprise.v1.WatchReplayRequest\x1a\x1f.reprise.v1.WatchReplayResponse0\x01\x12N\n" +
+	"\vWatchReplay\x12\x1e.reprise.v1.WatchReplayRequest\x1a\x1f.reprise.v1.WatchReplayResponse0\x01\x12P\n" +
+	"\vWatchEvents\x12\x1e.reprise.v1.WatchEventsRequest\x1a\x1f.reprise.v1.WatchEventsResponse0\x01\x12T\n" +
+	"\rExplainReplay\x12 .reprise.v1.ExplainReplayRequest\x1a!.reprise.v1.ExplainReplayResponse\x12N\n" +
 	"\vPauseReplay\x12\x1e.reprise.v1.PauseReplayRequest\x1a\x1f.reprise.v1.PauseReplayResponse\x12Q\n" +
 	"\fResumeReplay\x12\x1f.reprise.v1.ResumeReplayRequest\x1a .reprise.v1.ResumeReplayResponse\x12Q\n" +
 	"\fCancelReplay\x12\x1f.reprise.v1.CancelReplayRequest\x1a .reprise.v1.CancelReplayResponseB\xa6\x01\n" +
@@ -977,65 +1703,101 @@ func file_reprise_v1_replay_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reprise_v1_replay_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reprise_v1_replay_service_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_reprise_v1_replay_service_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_reprise_v1_replay_service_proto_goTypes = []any{
-	(ResumeDecision)(0),          // 0: reprise.v1.ResumeDecision
-	(*CreateReplayRequest)(nil),  // 1: reprise.v1.CreateReplayRequest
-	(*CreateReplayResponse)(nil), // 2: reprise.v1.CreateReplayResponse
-	(*GetReplayRequest)(nil),     // 3: reprise.v1.GetReplayRequest
-	(*GetReplayResponse)(nil),    // 4: reprise.v1.GetReplayResponse
-	(*ListReplaysRequest)(nil),   // 5: reprise.v1.ListReplaysRequest
-	(*ListReplaysResponse)(nil),  // 6: reprise.v1.ListReplaysResponse
-	(*WatchReplayRequest)(nil),   // 7: reprise.v1.WatchReplayRequest
-	(*WatchReplayResponse)(nil),  // 8: reprise.v1.WatchReplayResponse
-	(*PauseReplayRequest)(nil),   // 9: reprise.v1.PauseReplayRequest
-	(*PauseReplayResponse)(nil),  // 10: reprise.v1.PauseReplayResponse
-	(*ResumeReplayRequest)(nil),  // 11: reprise.v1.ResumeReplayRequest
-	(*ResumeReplayResponse)(nil), // 12: reprise.v1.ResumeReplayResponse
-	(*CancelReplayRequest)(nil),  // 13: reprise.v1.CancelReplayRequest
-	(*CancelReplayResponse)(nil), // 14: reprise.v1.CancelReplayResponse
-	nil,                          // 15: reprise.v1.CreateReplayRequest.LabelsEntry
-	(*Workflow)(nil),             // 16: reprise.v1.Workflow
-	(Supervision)(0),             // 17: reprise.v1.Supervision
-	(*Replay)(nil),               // 18: reprise.v1.Replay
-	(ReplayState)(0),             // 19: reprise.v1.ReplayState
-	(*ReplayEvent)(nil),          // 20: reprise.v1.ReplayEvent
-	(*Point)(nil),                // 21: reprise.v1.Point
+	(ResumeDecision)(0),           // 0: reprise.v1.ResumeDecision
+	(*CreateReplayRequest)(nil),   // 1: reprise.v1.CreateReplayRequest
+	(*CreateReplayResponse)(nil),  // 2: reprise.v1.CreateReplayResponse
+	(*AppendActionsRequest)(nil),  // 3: reprise.v1.AppendActionsRequest
+	(*AppendActionsResponse)(nil), // 4: reprise.v1.AppendActionsResponse
+	(*CloseReplayRequest)(nil),    // 5: reprise.v1.CloseReplayRequest
+	(*CloseReplayResponse)(nil),   // 6: reprise.v1.CloseReplayResponse
+	(*GetReplayRequest)(nil),      // 7: reprise.v1.GetReplayRequest
+	(*GetReplayResponse)(nil),     // 8: reprise.v1.GetReplayResponse
+	(*ListActionsRequest)(nil),    // 9: reprise.v1.ListActionsRequest
+	(*ListActionsResponse)(nil),   // 10: reprise.v1.ListActionsResponse
+	(*ListReplaysRequest)(nil),    // 11: reprise.v1.ListReplaysRequest
+	(*ListReplaysResponse)(nil),   // 12: reprise.v1.ListReplaysResponse
+	(*WatchReplayRequest)(nil),    // 13: reprise.v1.WatchReplayRequest
+	(*WatchReplayResponse)(nil),   // 14: reprise.v1.WatchReplayResponse
+	(*WatchEventsRequest)(nil),    // 15: reprise.v1.WatchEventsRequest
+	(*WatchEventsResponse)(nil),   // 16: reprise.v1.WatchEventsResponse
+	(*ExplainReplayRequest)(nil),  // 17: reprise.v1.ExplainReplayRequest
+	(*ExplainReplayResponse)(nil), // 18: reprise.v1.ExplainReplayResponse
+	(*PauseReplayRequest)(nil),    // 19: reprise.v1.PauseReplayRequest
+	(*PauseReplayResponse)(nil),   // 20: reprise.v1.PauseReplayResponse
+	(*ResumeReplayRequest)(nil),   // 21: reprise.v1.ResumeReplayRequest
+	(*ResumeReplayResponse)(nil),  // 22: reprise.v1.ResumeReplayResponse
+	(*CancelReplayRequest)(nil),   // 23: reprise.v1.CancelReplayRequest
+	(*CancelReplayResponse)(nil),  // 24: reprise.v1.CancelReplayResponse
+	nil,                           // 25: reprise.v1.CreateReplayRequest.LabelsEntry
+	nil,                           // 26: reprise.v1.ListReplaysRequest.LabelsEntry
+	(*Workflow)(nil),              // 27: reprise.v1.Workflow
+	(Supervision)(0),              // 28: reprise.v1.Supervision
+	(*Replay)(nil),                // 29: reprise.v1.Replay
+	(*Action)(nil),                // 30: reprise.v1.Action
+	(*ActionStatus)(nil),          // 31: reprise.v1.ActionStatus
+	(ReplayState)(0),              // 32: reprise.v1.ReplayState
+	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
+	(*ReplayEvent)(nil),           // 34: reprise.v1.ReplayEvent
+	(*Cause)(nil),                 // 35: reprise.v1.Cause
+	(*Point)(nil),                 // 36: reprise.v1.Point
 }
 var file_reprise_v1_replay_service_proto_depIdxs = []int32{
-	16, // 0: reprise.v1.CreateReplayRequest.workflow:type_name -> reprise.v1.Workflow
-	17, // 1: reprise.v1.CreateReplayRequest.supervision:type_name -> reprise.v1.Supervision
-	15, // 2: reprise.v1.CreateReplayRequest.labels:type_name -> reprise.v1.CreateReplayRequest.LabelsEntry
-	18, // 3: reprise.v1.CreateReplayResponse.replay:type_name -> reprise.v1.Replay
-	18, // 4: reprise.v1.GetReplayResponse.replay:type_name -> reprise.v1.Replay
-	19, // 5: reprise.v1.ListReplaysRequest.states:type_name -> reprise.v1.ReplayState
-	18, // 6: reprise.v1.ListReplaysResponse.replays:type_name -> reprise.v1.Replay
-	18, // 7: reprise.v1.WatchReplayResponse.replay:type_name -> reprise.v1.Replay
-	20, // 8: reprise.v1.WatchReplayResponse.events:type_name -> reprise.v1.ReplayEvent
-	18, // 9: reprise.v1.PauseReplayResponse.replay:type_name -> reprise.v1.Replay
-	0,  // 10: reprise.v1.ResumeReplayRequest.decision:type_name -> reprise.v1.ResumeDecision
-	21, // 11: reprise.v1.ResumeReplayRequest.position:type_name -> reprise.v1.Point
-	18, // 12: reprise.v1.ResumeReplayResponse.replay:type_name -> reprise.v1.Replay
-	18, // 13: reprise.v1.CancelReplayResponse.replay:type_name -> reprise.v1.Replay
-	1,  // 14: reprise.v1.ReplayService.CreateReplay:input_type -> reprise.v1.CreateReplayRequest
-	3,  // 15: reprise.v1.ReplayService.GetReplay:input_type -> reprise.v1.GetReplayRequest
-	5,  // 16: reprise.v1.ReplayService.ListReplays:input_type -> reprise.v1.ListReplaysRequest
-	7,  // 17: reprise.v1.ReplayService.WatchReplay:input_type -> reprise.v1.WatchReplayRequest
-	9,  // 18: reprise.v1.ReplayService.PauseReplay:input_type -> reprise.v1.PauseReplayRequest
-	11, // 19: reprise.v1.ReplayService.ResumeReplay:input_type -> reprise.v1.ResumeReplayRequest
-	13, // 20: reprise.v1.ReplayService.CancelReplay:input_type -> reprise.v1.CancelReplayRequest
-	2,  // 21: reprise.v1.ReplayService.CreateReplay:output_type -> reprise.v1.CreateReplayResponse
-	4,  // 22: reprise.v1.ReplayService.GetReplay:output_type -> reprise.v1.GetReplayResponse
-	6,  // 23: reprise.v1.ReplayService.ListReplays:output_type -> reprise.v1.ListReplaysResponse
-	8,  // 24: reprise.v1.ReplayService.WatchReplay:output_type -> reprise.v1.WatchReplayResponse
-	10, // 25: reprise.v1.ReplayService.PauseReplay:output_type -> reprise.v1.PauseReplayResponse
-	12, // 26: reprise.v1.ReplayService.ResumeReplay:output_type -> reprise.v1.ResumeReplayResponse
-	14, // 27: reprise.v1.ReplayService.CancelReplay:output_type -> reprise.v1.CancelReplayResponse
-	21, // [21:28] is the sub-list for method output_type
-	14, // [14:21] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	27, // 0: reprise.v1.CreateReplayRequest.workflow:type_name -> reprise.v1.Workflow
+	28, // 1: reprise.v1.CreateReplayRequest.supervision:type_name -> reprise.v1.Supervision
+	25, // 2: reprise.v1.CreateReplayRequest.labels:type_name -> reprise.v1.CreateReplayRequest.LabelsEntry
+	29, // 3: reprise.v1.CreateReplayResponse.replay:type_name -> reprise.v1.Replay
+	30, // 4: reprise.v1.AppendActionsRequest.actions:type_name -> reprise.v1.Action
+	29, // 5: reprise.v1.AppendActionsResponse.replay:type_name -> reprise.v1.Replay
+	29, // 6: reprise.v1.CloseReplayResponse.replay:type_name -> reprise.v1.Replay
+	29, // 7: reprise.v1.GetReplayResponse.replay:type_name -> reprise.v1.Replay
+	31, // 8: reprise.v1.ListActionsResponse.actions:type_name -> reprise.v1.ActionStatus
+	32, // 9: reprise.v1.ListReplaysRequest.states:type_name -> reprise.v1.ReplayState
+	26, // 10: reprise.v1.ListReplaysRequest.labels:type_name -> reprise.v1.ListReplaysRequest.LabelsEntry
+	33, // 11: reprise.v1.ListReplaysRequest.created_from:type_name -> google.protobuf.Timestamp
+	33, // 12: reprise.v1.ListReplaysRequest.created_before:type_name -> google.protobuf.Timestamp
+	29, // 13: reprise.v1.ListReplaysResponse.replays:type_name -> reprise.v1.Replay
+	29, // 14: reprise.v1.WatchReplayResponse.replay:type_name -> reprise.v1.Replay
+	34, // 15: reprise.v1.WatchReplayResponse.events:type_name -> reprise.v1.ReplayEvent
+	29, // 16: reprise.v1.WatchEventsResponse.snapshot:type_name -> reprise.v1.Replay
+	34, // 17: reprise.v1.WatchEventsResponse.events:type_name -> reprise.v1.ReplayEvent
+	29, // 18: reprise.v1.ExplainReplayResponse.replay:type_name -> reprise.v1.Replay
+	35, // 19: reprise.v1.ExplainReplayResponse.causes:type_name -> reprise.v1.Cause
+	29, // 20: reprise.v1.PauseReplayResponse.replay:type_name -> reprise.v1.Replay
+	0,  // 21: reprise.v1.ResumeReplayRequest.decision:type_name -> reprise.v1.ResumeDecision
+	36, // 22: reprise.v1.ResumeReplayRequest.position:type_name -> reprise.v1.Point
+	29, // 23: reprise.v1.ResumeReplayResponse.replay:type_name -> reprise.v1.Replay
+	29, // 24: reprise.v1.CancelReplayResponse.replay:type_name -> reprise.v1.Replay
+	1,  // 25: reprise.v1.ReplayService.CreateReplay:input_type -> reprise.v1.CreateReplayRequest
+	3,  // 26: reprise.v1.ReplayService.AppendActions:input_type -> reprise.v1.AppendActionsRequest
+	5,  // 27: reprise.v1.ReplayService.CloseReplay:input_type -> reprise.v1.CloseReplayRequest
+	7,  // 28: reprise.v1.ReplayService.GetReplay:input_type -> reprise.v1.GetReplayRequest
+	9,  // 29: reprise.v1.ReplayService.ListActions:input_type -> reprise.v1.ListActionsRequest
+	11, // 30: reprise.v1.ReplayService.ListReplays:input_type -> reprise.v1.ListReplaysRequest
+	13, // 31: reprise.v1.ReplayService.WatchReplay:input_type -> reprise.v1.WatchReplayRequest
+	15, // 32: reprise.v1.ReplayService.WatchEvents:input_type -> reprise.v1.WatchEventsRequest
+	17, // 33: reprise.v1.ReplayService.ExplainReplay:input_type -> reprise.v1.ExplainReplayRequest
+	19, // 34: reprise.v1.ReplayService.PauseReplay:input_type -> reprise.v1.PauseReplayRequest
+	21, // 35: reprise.v1.ReplayService.ResumeReplay:input_type -> reprise.v1.ResumeReplayRequest
+	23, // 36: reprise.v1.ReplayService.CancelReplay:input_type -> reprise.v1.CancelReplayRequest
+	2,  // 37: reprise.v1.ReplayService.CreateReplay:output_type -> reprise.v1.CreateReplayResponse
+	4,  // 38: reprise.v1.ReplayService.AppendActions:output_type -> reprise.v1.AppendActionsResponse
+	6,  // 39: reprise.v1.ReplayService.CloseReplay:output_type -> reprise.v1.CloseReplayResponse
+	8,  // 40: reprise.v1.ReplayService.GetReplay:output_type -> reprise.v1.GetReplayResponse
+	10, // 41: reprise.v1.ReplayService.ListActions:output_type -> reprise.v1.ListActionsResponse
+	12, // 42: reprise.v1.ReplayService.ListReplays:output_type -> reprise.v1.ListReplaysResponse
+	14, // 43: reprise.v1.ReplayService.WatchReplay:output_type -> reprise.v1.WatchReplayResponse
+	16, // 44: reprise.v1.ReplayService.WatchEvents:output_type -> reprise.v1.WatchEventsResponse
+	18, // 45: reprise.v1.ReplayService.ExplainReplay:output_type -> reprise.v1.ExplainReplayResponse
+	20, // 46: reprise.v1.ReplayService.PauseReplay:output_type -> reprise.v1.PauseReplayResponse
+	22, // 47: reprise.v1.ReplayService.ResumeReplay:output_type -> reprise.v1.ResumeReplayResponse
+	24, // 48: reprise.v1.ReplayService.CancelReplay:output_type -> reprise.v1.CancelReplayResponse
+	37, // [37:49] is the sub-list for method output_type
+	25, // [25:37] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_replay_service_proto_init() }
@@ -1044,14 +1806,16 @@ func file_reprise_v1_replay_service_proto_init() {
 		return
 	}
 	file_reprise_v1_action_proto_init()
+	file_reprise_v1_explain_proto_init()
 	file_reprise_v1_replay_proto_init()
+	file_reprise_v1_replay_service_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_v1_replay_service_proto_rawDesc), len(file_reprise_v1_replay_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   15,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,13 +19,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	ReplayService_CreateReplay_FullMethodName = "/reprise.v1.ReplayService/CreateReplay"
-	ReplayService_GetReplay_FullMethodName    = "/reprise.v1.ReplayService/GetReplay"
-	ReplayService_ListReplays_FullMethodName  = "/reprise.v1.ReplayService/ListReplays"
-	ReplayService_WatchReplay_FullMethodName  = "/reprise.v1.ReplayService/WatchReplay"
-	ReplayService_PauseReplay_FullMethodName  = "/reprise.v1.ReplayService/PauseReplay"
-	ReplayService_ResumeReplay_FullMethodName = "/reprise.v1.ReplayService/ResumeReplay"
-	ReplayService_CancelReplay_FullMethodName = "/reprise.v1.ReplayService/CancelReplay"
+	ReplayService_CreateReplay_FullMethodName  = "/reprise.v1.ReplayService/CreateReplay"
+	ReplayService_AppendActions_FullMethodName = "/reprise.v1.ReplayService/AppendActions"
+	ReplayService_CloseReplay_FullMethodName   = "/reprise.v1.ReplayService/CloseReplay"
+	ReplayService_GetReplay_FullMethodName     = "/reprise.v1.ReplayService/GetReplay"
+	ReplayService_ListActions_FullMethodName   = "/reprise.v1.ReplayService/ListActions"
+	ReplayService_ListReplays_FullMethodName   = "/reprise.v1.ReplayService/ListReplays"
+	ReplayService_WatchReplay_FullMethodName   = "/reprise.v1.ReplayService/WatchReplay"
+	ReplayService_WatchEvents_FullMethodName   = "/reprise.v1.ReplayService/WatchEvents"
+	ReplayService_ExplainReplay_FullMethodName = "/reprise.v1.ReplayService/ExplainReplay"
+	ReplayService_PauseReplay_FullMethodName   = "/reprise.v1.ReplayService/PauseReplay"
+	ReplayService_ResumeReplay_FullMethodName  = "/reprise.v1.ReplayService/ResumeReplay"
+	ReplayService_CancelReplay_FullMethodName  = "/reprise.v1.ReplayService/CancelReplay"
 )
 
 // ReplayServiceClient is the client API for ReplayService service.
@@ -41,14 +46,45 @@ type ReplayServiceClient interface {
 	// that was not uploaded, ALREADY_EXISTS for a known `request_id` with another
 	// body, RESOURCE_EXHAUSTED while the journal has no room.
 	CreateReplay(ctx context.Context, in *CreateReplayRequest, opts ...grpc.CallOption) (*CreateReplayResponse, error)
-	// GetReplay returns a replay with its actions, or NOT_FOUND.
+	// AppendActions adds actions to the end of a replay that was left open; it is
+	// idempotent by `request_id`. Answers FAILED_PRECONDITION for a replay that is
+	// closed or has ended, ALREADY_EXISTS for a known `request_id` with another
+	// body, and what CreateReplay answers for bad actions. A paused replay takes
+	// actions and stays paused.
+	AppendActions(ctx context.Context, in *AppendActionsRequest, opts ...grpc.CallOption) (*AppendActionsResponse, error)
+	// CloseReplay says that no more actions come: the replay completes when all are
+	// settled. Closing a replay that is closed or completed changes nothing. Answers
+	// FAILED_PRECONDITION for one that failed or was cancelled.
+	CloseReplay(ctx context.Context, in *CloseReplayRequest, opts ...grpc.CallOption) (*CloseReplayResponse, error)
+	// GetReplay returns a replay with its actions, or NOT_FOUND. Several thousand
+	// actions with their reports are more than a client takes in one message unless
+	// it is told to: leave them out and use ListActions.
 	GetReplay(ctx context.Context, in *GetReplayRequest, opts ...grpc.CallOption) (*GetReplayResponse, error)
-	// ListReplays returns replays, the newest first, without their actions.
+	// ListActions returns the actions of a replay in the order of the workflow and
+	// then of the decisions, or NOT_FOUND. A page token stays valid while the replay
+	// goes on: no action comes twice, and none that was there at the first page is
+	// missed.
+	ListActions(ctx context.Context, in *ListActionsRequest, opts ...grpc.CallOption) (*ListActionsResponse, error)
+	// ListReplays returns replays, the newest first, without their actions. A page
+	// token stays valid while others write: no replay comes twice, and none that was
+	// there all the time is missed.
 	ListReplays(ctx context.Context, in *ListReplaysRequest, opts ...grpc.CallOption) (*ListReplaysResponse, error)
 	// WatchReplay sends the replay as it is, then each change as it becomes
 	// durable, and ends after the change that ended the replay. A watcher that
-	// does not keep up is ended with RESOURCE_EXHAUSTED and may watch again.
+	// does not keep up is ended with RESOURCE_EXHAUSTED; it may watch again from the
+	// last revision it has seen and misses no event, also when the server was
+	// restarted in between.
 	WatchReplay(ctx context.Context, in *WatchReplayRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchReplayResponse], error)
+	// WatchEvents sends the live replays as they are, then the events of all
+	// replays in the order in which they became durable. It goes on from an event's
+	// id, also after a restart of the server: nothing is missed and nothing comes
+	// twice. Answers INVALID_ARGUMENT for an id that is not of this server's
+	// journal, OUT_OF_RANGE for one so old that events after it are no longer kept;
+	// a watcher that does not read is ended with RESOURCE_EXHAUSTED.
+	WatchEvents(ctx context.Context, in *WatchEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEventsResponse], error)
+	// ExplainReplay says why a replay is where it is: what it waits for, what that
+	// waits for, and so on to what can be acted upon. NOT_FOUND for an unknown one.
+	ExplainReplay(ctx context.Context, in *ExplainReplayRequest, opts ...grpc.CallOption) (*ExplainReplayResponse, error)
 	// PauseReplay dispatches nothing more. An action in flight finishes and its
 	// report counts. Pausing a paused replay changes nothing. Answers
 	// FAILED_PRECONDITION for an ended replay.
@@ -81,10 +117,40 @@ func (c *replayServiceClient) CreateReplay(ctx context.Context, in *CreateReplay
 	return out, nil
 }
 
+func (c *replayServiceClient) AppendActions(ctx context.Context, in *AppendActionsRequest, opts ...grpc.CallOption) (*AppendActionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AppendActionsResponse)
+	err := c.cc.Invoke(ctx, ReplayService_AppendActions_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *replayServiceClient) CloseReplay(ctx context.Context, in *CloseReplayRequest, opts ...grpc.CallOption) (*CloseReplayResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CloseReplayResponse)
+	err := c.cc.Invoke(ctx, ReplayService_CloseReplay_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *replayServiceClient) GetReplay(ctx context.Context, in *GetReplayRequest, opts ...grpc.CallOption) (*GetReplayResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetReplayResponse)
 	err := c.cc.Invoke(ctx, ReplayService_GetReplay_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *replayServiceClient) ListActions(ctx context.Context, in *ListActionsRequest, opts ...grpc.CallOption) (*ListActionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListActionsResponse)
+	err := c.cc.Invoke(ctx, ReplayService_ListActions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +185,35 @@ func (c *replayServiceClient) WatchReplay(ctx context.Context, in *WatchReplayRe
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ReplayService_WatchReplayClient = grpc.ServerStreamingClient[WatchReplayResponse]
+
+func (c *replayServiceClient) WatchEvents(ctx context.Context, in *WatchEventsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchEventsResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &ReplayService_ServiceDesc.Streams[1], ReplayService_WatchEvents_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchEventsRequest, WatchEventsResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ReplayService_WatchEventsClient = grpc.ServerStreamingClient[WatchEventsResponse]
+
+func (c *replayServiceClient) ExplainReplay(ctx context.Context, in *ExplainReplayRequest, opts ...grpc.CallOption) (*ExplainReplayResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ExplainReplayResponse)
+	err := c.cc.Invoke(ctx, ReplayService_ExplainReplay_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *replayServiceClient) PauseReplay(ctx context.Context, in *PauseReplayRequest, opts ...grpc.CallOption) (*PauseReplayResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -163,14 +258,45 @@ type ReplayServiceServer interface {
 	// that was not uploaded, ALREADY_EXISTS for a known `request_id` with another
 	// body, RESOURCE_EXHAUSTED while the journal has no room.
 	CreateReplay(context.Context, *CreateReplayRequest) (*CreateReplayResponse, error)
-	// GetReplay returns a replay with its actions, or NOT_FOUND.
+	// AppendActions adds actions to the end of a replay that was left open; it is
+	// idempotent by `request_id`. Answers FAILED_PRECONDITION for a replay that is
+	// closed or has ended, ALREADY_EXISTS for a known `request_id` with another
+	// body, and what CreateReplay answers for bad actions. A paused replay takes
+	// actions and stays paused.
+	AppendActions(context.Context, *AppendActionsRequest) (*AppendActionsResponse, error)
+	// CloseReplay says that no more actions come: the replay completes when all are
+	// settled. Closing a replay that is closed or completed changes nothing. Answers
+	// FAILED_PRECONDITION for one that failed or was cancelled.
+	CloseReplay(context.Context, *CloseReplayRequest) (*CloseReplayResponse, error)
+	// GetReplay returns a replay with its actions, or NOT_FOUND. Several thousand
+	// actions with their reports are more than a client takes in one message unless
+	// it is told to: leave them out and use ListActions.
 	GetReplay(context.Context, *GetReplayRequest) (*GetReplayResponse, error)
-	// ListReplays returns replays, the newest first, without their actions.
+	// ListActions returns the actions of a replay in the order of the workflow and
+	// then of the decisions, or NOT_FOUND. A page token stays valid while the replay
+	// goes on: no action comes twice, and none that was there at the first page is
+	// missed.
+	ListActions(context.Context, *ListActionsRequest) (*ListActionsResponse, error)
+	// ListReplays returns replays, the newest first, without their actions. A page
+	// token stays valid while others write: no replay comes twice, and none that was
+	// there all the time is missed.
 	ListReplays(context.Context, *ListReplaysRequest) (*ListReplaysResponse, error)
 	// WatchReplay sends the replay as it is, then each change as it becomes
 	// durable, and ends after the change that ended the replay. A watcher that
-	// does not keep up is ended with RESOURCE_EXHAUSTED and may watch again.
+	// does not keep up is ended with RESOURCE_EXHAUSTED; it may watch again from the
+	// last revision it has seen and misses no event, also when the server was
+	// restarted in between.
 	WatchReplay(*WatchReplayRequest, grpc.ServerStreamingServer[WatchReplayResponse]) error
+	// WatchEvents sends the live replays as they are, then the events of all
+	// replays in the order in which they became durable. It goes on from an event's
+	// id, also after a restart of the server: nothing is missed and nothing comes
+	// twice. Answers INVALID_ARGUMENT for an id that is not of this server's
+	// journal, OUT_OF_RANGE for one so old that events after it are no longer kept;
+	// a watcher that does not read is ended with RESOURCE_EXHAUSTED.
+	WatchEvents(*WatchEventsRequest, grpc.ServerStreamingServer[WatchEventsResponse]) error
+	// ExplainReplay says why a replay is where it is: what it waits for, what that
+	// waits for, and so on to what can be acted upon. NOT_FOUND for an unknown one.
+	ExplainReplay(context.Context, *ExplainReplayRequest) (*ExplainReplayResponse, error)
 	// PauseReplay dispatches nothing more. An action in flight finishes and its
 	// report counts. Pausing a paused replay changes nothing. Answers
 	// FAILED_PRECONDITION for an ended replay.
@@ -196,14 +322,29 @@ type UnimplementedReplayServiceServer struct{}
 func (UnimplementedReplayServiceServer) CreateReplay(context.Context, *CreateReplayRequest) (*CreateReplayResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CreateReplay not implemented")
 }
+func (UnimplementedReplayServiceServer) AppendActions(context.Context, *AppendActionsRequest) (*AppendActionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method AppendActions not implemented")
+}
+func (UnimplementedReplayServiceServer) CloseReplay(context.Context, *CloseReplayRequest) (*CloseReplayResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CloseReplay not implemented")
+}
 func (UnimplementedReplayServiceServer) GetReplay(context.Context, *GetReplayRequest) (*GetReplayResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetReplay not implemented")
+}
+func (UnimplementedReplayServiceServer) ListActions(context.Context, *ListActionsRequest) (*ListActionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListActions not implemented")
 }
 func (UnimplementedReplayServiceServer) ListReplays(context.Context, *ListReplaysRequest) (*ListReplaysResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListReplays not implemented")
 }
 func (UnimplementedReplayServiceServer) WatchReplay(*WatchReplayRequest, grpc.ServerStreamingServer[WatchReplayResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchReplay not implemented")
+}
+func (UnimplementedReplayServiceServer) WatchEvents(*WatchEventsRequest, grpc.ServerStreamingServer[WatchEventsResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchEvents not implemented")
+}
+func (UnimplementedReplayServiceServer) ExplainReplay(context.Context, *ExplainReplayRequest) (*ExplainReplayResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ExplainReplay not implemented")
 }
 func (UnimplementedReplayServiceServer) PauseReplay(context.Context, *PauseReplayRequest) (*PauseReplayResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method PauseReplay not implemented")
@@ -253,6 +394,42 @@ func _ReplayService_CreateReplay_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ReplayService_AppendActions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AppendActionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReplayServiceServer).AppendActions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReplayService_AppendActions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReplayServiceServer).AppendActions(ctx, req.(*AppendActionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ReplayService_CloseReplay_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CloseReplayRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReplayServiceServer).CloseReplay(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReplayService_CloseReplay_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReplayServiceServer).CloseReplay(ctx, req.(*CloseReplayRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _ReplayService_GetReplay_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetReplayRequest)
 	if err := dec(in); err != nil {
@@ -267,6 +444,24 @@ func _ReplayService_GetReplay_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(ReplayServiceServer).GetReplay(ctx, req.(*GetReplayRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _ReplayService_ListActions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListActionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReplayServiceServer).ListActions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReplayService_ListActions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReplayServiceServer).ListActions(ctx, req.(*ListActionsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -299,6 +494,35 @@ func _ReplayService_WatchReplay_Handler(srv interface{}, stream grpc.ServerStrea
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type ReplayService_WatchReplayServer = grpc.ServerStreamingServer[WatchReplayResponse]
+
+func _ReplayService_WatchEvents_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchEventsRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(ReplayServiceServer).WatchEvents(m, &grpc.GenericServerStream[WatchEventsRequest, WatchEventsResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type ReplayService_WatchEventsServer = grpc.ServerStreamingServer[WatchEventsResponse]
+
+func _ReplayService_ExplainReplay_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ExplainReplayRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ReplayServiceServer).ExplainReplay(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ReplayService_ExplainReplay_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ReplayServiceServer).ExplainReplay(ctx, req.(*ExplainReplayRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _ReplayService_PauseReplay_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(PauseReplayRequest)
@@ -366,12 +590,28 @@ var ReplayService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _ReplayService_CreateReplay_Handler,
 		},
 		{
+			MethodName: "AppendActions",
+			Handler:    _ReplayService_AppendActions_Handler,
+		},
+		{
+			MethodName: "CloseReplay",
+			Handler:    _ReplayService_CloseReplay_Handler,
+		},
+		{
 			MethodName: "GetReplay",
 			Handler:    _ReplayService_GetReplay_Handler,
 		},
 		{
+			MethodName: "ListActions",
+			Handler:    _ReplayService_ListActions_Handler,
+		},
+		{
 			MethodName: "ListReplays",
 			Handler:    _ReplayService_ListReplays_Handler,
+		},
+		{
+			MethodName: "ExplainReplay",
+			Handler:    _ReplayService_ExplainReplay_Handler,
 		},
 		{
 			MethodName: "PauseReplay",
@@ -390,6 +630,11 @@ var ReplayService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchReplay",
 			Handler:       _ReplayService_WatchReplay_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchEvents",
+			Handler:       _ReplayService_WatchEvents_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -693,8 +693,11 @@ type EvidenceRef struct {
 	Method string `protobuf:"bytes,3,opt,name=method,proto3" json:"method,omitempty"`
 	// Two frames in a row agreed before it was taken.
 	Settled bool `protobuf:"varint,4,opt,name=settled,proto3" json:"settled,omitempty"`
-	// Why there is no picture although one is named, such as `too large`.
-	Note          string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
+	// What is odd about the picture, or why there is none although one is named,
+	// such as `too large`.
+	Note string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
+	// How many rectangles were blacked out in it.
+	Masks         int32 `protobuf:"varint,6,opt,name=masks,proto3" json:"masks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -762,6 +765,13 @@ func (x *EvidenceRef) GetNote() string {
 		return x.Note
 	}
 	return ""
+}
+
+func (x *EvidenceRef) GetMasks() int32 {
+	if x != nil {
+		return x.Masks
+	}
+	return 0
 }
 
 // PixelPosition is a place in physical pixels of the virtual desktop.
@@ -1009,13 +1019,14 @@ const file_reprise_v1_report_proto_rawDesc = "" +
 	"\bspool_id\x18\x18 \x01(\tB\a\xbaH\x04r\x02\x18dR\aspoolId\"\\\n" +
 	"\vActionError\x12)\n" +
 	"\x04code\x18\x01 \x01(\x0e2\x15.reprise.v1.ErrorCodeR\x04code\x12\"\n" +
-	"\amessage\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xa0\x1fR\amessage\"\xcc\x01\n" +
+	"\amessage\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xa0\x1fR\amessage\"\xe2\x01\n" +
 	"\vEvidenceRef\x12-\n" +
 	"\x06sha256\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\x06sha256\x125\n" +
 	"\btaken_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\atakenAt\x12\x1f\n" +
 	"\x06method\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x06method\x12\x18\n" +
 	"\asettled\x18\x04 \x01(\bR\asettled\x12\x1c\n" +
-	"\x04note\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x04note\"+\n" +
+	"\x04note\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x04note\x12\x14\n" +
+	"\x05masks\x18\x06 \x01(\x05R\x05masks\"+\n" +
 	"\rPixelPosition\x12\f\n" +
 	"\x01x\x18\x01 \x01(\x05R\x01x\x12\f\n" +
 	"\x01y\x18\x02 \x01(\x05R\x01y\"\x9e\x01\n" +

@@ -118,6 +118,8 @@ type Event struct {
 	//	*Event_GatePassed
 	//	*Event_Resumed
 	//	*Event_Ended
+	//	*Event_Appended
+	//	*Event_Closed
 	Event         isEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -268,6 +270,24 @@ func (x *Event) GetEnded() *Ended {
 	return nil
 }
 
+func (x *Event) GetAppended() *Appended {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Appended); ok {
+			return x.Appended
+		}
+	}
+	return nil
+}
+
+func (x *Event) GetClosed() *Closed {
+	if x != nil {
+		if x, ok := x.Event.(*Event_Closed); ok {
+			return x.Closed
+		}
+	}
+	return nil
+}
+
 type isEvent_Event interface {
 	isEvent_Event()
 }
@@ -332,6 +352,16 @@ type Event_Ended struct {
 	Ended *Ended `protobuf:"bytes,12,opt,name=ended,proto3,oneof"`
 }
 
+type Event_Appended struct {
+	// An open replay has more steps.
+	Appended *Appended `protobuf:"bytes,13,opt,name=appended,proto3,oneof"`
+}
+
+type Event_Closed struct {
+	// No more steps come.
+	Closed *Closed `protobuf:"bytes,14,opt,name=closed,proto3,oneof"`
+}
+
 func (*Event_Created) isEvent_Event() {}
 
 func (*Event_Started) isEvent_Event() {}
@@ -356,6 +386,10 @@ func (*Event_Resumed) isEvent_Event() {}
 
 func (*Event_Ended) isEvent_Event() {}
 
+func (*Event_Appended) isEvent_Event() {}
+
+func (*Event_Closed) isEvent_Event() {}
+
 // Created is the first event of a replay.
 type Created struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -374,7 +408,11 @@ type Created struct {
 	// Who created it.
 	By string `protobuf:"bytes,7,opt,name=by,proto3" json:"by,omitempty"`
 	// The steps.
-	Steps         []*Step `protobuf:"bytes,8,rep,name=steps,proto3" json:"steps,omitempty"`
+	Steps []*Step `protobuf:"bytes,8,rep,name=steps,proto3" json:"steps,omitempty"`
+	// More steps may be appended.
+	Open bool `protobuf:"varint,9,opt,name=open,proto3" json:"open,omitempty"`
+	// What no picture may show.
+	Masks         []*Mask `protobuf:"bytes,10,rep,name=masks,proto3" json:"masks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -465,6 +503,221 @@ func (x *Created) GetSteps() []*Step {
 	return nil
 }
 
+func (x *Created) GetOpen() bool {
+	if x != nil {
+		return x.Open
+	}
+	return false
+}
+
+func (x *Created) GetMasks() []*Mask {
+	if x != nil {
+		return x.Masks
+	}
+	return nil
+}
+
+// Mask is a rectangle in fractions of a monitor.
+type Mask struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The monitor.
+	Monitor int32 `protobuf:"varint,1,opt,name=monitor,proto3" json:"monitor,omitempty"`
+	// From its left.
+	Left float64 `protobuf:"fixed64,2,opt,name=left,proto3" json:"left,omitempty"`
+	// From its top.
+	Top float64 `protobuf:"fixed64,3,opt,name=top,proto3" json:"top,omitempty"`
+	// Width.
+	Width float64 `protobuf:"fixed64,4,opt,name=width,proto3" json:"width,omitempty"`
+	// Height.
+	Height        float64 `protobuf:"fixed64,5,opt,name=height,proto3" json:"height,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Mask) Reset() {
+	*x = Mask{}
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Mask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Mask) ProtoMessage() {}
+
+func (x *Mask) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Mask.ProtoReflect.Descriptor instead.
+func (*Mask) Descriptor() ([]byte, []int) {
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Mask) GetMonitor() int32 {
+	if x != nil {
+		return x.Monitor
+	}
+	return 0
+}
+
+func (x *Mask) GetLeft() float64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Mask) GetTop() float64 {
+	if x != nil {
+		return x.Top
+	}
+	return 0
+}
+
+func (x *Mask) GetWidth() float64 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *Mask) GetHeight() float64 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+// Appended says that an open replay has more steps.
+type Appended struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The caller's request id.
+	RequestId string `protobuf:"bytes,1,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
+	// Hash of the request's body.
+	RequestHash string `protobuf:"bytes,2,opt,name=request_hash,json=requestHash,proto3" json:"request_hash,omitempty"`
+	// Who appended them.
+	By string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	// The steps.
+	Steps         []*Step `protobuf:"bytes,4,rep,name=steps,proto3" json:"steps,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Appended) Reset() {
+	*x = Appended{}
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Appended) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Appended) ProtoMessage() {}
+
+func (x *Appended) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Appended.ProtoReflect.Descriptor instead.
+func (*Appended) Descriptor() ([]byte, []int) {
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Appended) GetRequestId() string {
+	if x != nil {
+		return x.RequestId
+	}
+	return ""
+}
+
+func (x *Appended) GetRequestHash() string {
+	if x != nil {
+		return x.RequestHash
+	}
+	return ""
+}
+
+func (x *Appended) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *Appended) GetSteps() []*Step {
+	if x != nil {
+		return x.Steps
+	}
+	return nil
+}
+
+// Closed says that no more steps come.
+type Closed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who said so.
+	By            string `protobuf:"bytes,1,opt,name=by,proto3" json:"by,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Closed) Reset() {
+	*x = Closed{}
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Closed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Closed) ProtoMessage() {}
+
+func (x *Closed) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Closed.ProtoReflect.Descriptor instead.
+func (*Closed) Descriptor() ([]byte, []int) {
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Closed) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
 // Step is one action of the workflow, with what was decided about its kind when
 // it was created.
 type Step struct {
@@ -507,7 +760,7 @@ type Step struct {
 
 func (x *Step) Reset() {
 	*x = Step{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[3]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -519,7 +772,7 @@ func (x *Step) String() string {
 func (*Step) ProtoMessage() {}
 
 func (x *Step) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[3]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -532,7 +785,7 @@ func (x *Step) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Step.ProtoReflect.Descriptor instead.
 func (*Step) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{3}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Step) GetName() string {
@@ -664,7 +917,7 @@ type Check struct {
 
 func (x *Check) Reset() {
 	*x = Check{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[4]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -676,7 +929,7 @@ func (x *Check) String() string {
 func (*Check) ProtoMessage() {}
 
 func (x *Check) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[4]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -689,7 +942,7 @@ func (x *Check) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Check.ProtoReflect.Descriptor instead.
 func (*Check) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{4}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Check) GetId() string {
@@ -729,7 +982,7 @@ type Started struct {
 
 func (x *Started) Reset() {
 	*x = Started{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[5]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -741,7 +994,7 @@ func (x *Started) String() string {
 func (*Started) ProtoMessage() {}
 
 func (x *Started) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[5]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -754,7 +1007,7 @@ func (x *Started) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Started.ProtoReflect.Descriptor instead.
 func (*Started) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{5}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{8}
 }
 
 // Dispatched says that an action is in flight.
@@ -778,7 +1031,7 @@ type Dispatched struct {
 
 func (x *Dispatched) Reset() {
 	*x = Dispatched{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[6]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -790,7 +1043,7 @@ func (x *Dispatched) String() string {
 func (*Dispatched) ProtoMessage() {}
 
 func (x *Dispatched) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[6]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -803,7 +1056,7 @@ func (x *Dispatched) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatched.ProtoReflect.Descriptor instead.
 func (*Dispatched) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{6}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Dispatched) GetActionId() string {
@@ -861,7 +1114,7 @@ type Adopted struct {
 
 func (x *Adopted) Reset() {
 	*x = Adopted{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[7]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -873,7 +1126,7 @@ func (x *Adopted) String() string {
 func (*Adopted) ProtoMessage() {}
 
 func (x *Adopted) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[7]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -886,7 +1139,7 @@ func (x *Adopted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Adopted.ProtoReflect.Descriptor instead.
 func (*Adopted) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{7}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Adopted) GetActionId() string {
@@ -923,7 +1176,7 @@ type Requeued struct {
 
 func (x *Requeued) Reset() {
 	*x = Requeued{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[8]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -935,7 +1188,7 @@ func (x *Requeued) String() string {
 func (*Requeued) ProtoMessage() {}
 
 func (x *Requeued) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[8]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -948,7 +1201,7 @@ func (x *Requeued) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Requeued.ProtoReflect.Descriptor instead.
 func (*Requeued) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{8}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Requeued) GetActionId() string {
@@ -1005,7 +1258,7 @@ type Reported struct {
 
 func (x *Reported) Reset() {
 	*x = Reported{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[9]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1017,7 +1270,7 @@ func (x *Reported) String() string {
 func (*Reported) ProtoMessage() {}
 
 func (x *Reported) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[9]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1030,7 +1283,7 @@ func (x *Reported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reported.ProtoReflect.Descriptor instead.
 func (*Reported) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Reported) GetActionId() string {
@@ -1091,7 +1344,7 @@ type ReportSummary struct {
 
 func (x *ReportSummary) Reset() {
 	*x = ReportSummary{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[10]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1103,7 +1356,7 @@ func (x *ReportSummary) String() string {
 func (*ReportSummary) ProtoMessage() {}
 
 func (x *ReportSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[10]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1116,7 +1369,7 @@ func (x *ReportSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReportSummary.ProtoReflect.Descriptor instead.
 func (*ReportSummary) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ReportSummary) GetSuccess() bool {
@@ -1179,7 +1432,7 @@ type LostMemory struct {
 
 func (x *LostMemory) Reset() {
 	*x = LostMemory{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[11]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1191,7 +1444,7 @@ func (x *LostMemory) String() string {
 func (*LostMemory) ProtoMessage() {}
 
 func (x *LostMemory) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[11]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1204,7 +1457,7 @@ func (x *LostMemory) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LostMemory.ProtoReflect.Descriptor instead.
 func (*LostMemory) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *LostMemory) GetActionId() string {
@@ -1227,7 +1480,7 @@ type GaveUp struct {
 
 func (x *GaveUp) Reset() {
 	*x = GaveUp{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[12]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1492,7 @@ func (x *GaveUp) String() string {
 func (*GaveUp) ProtoMessage() {}
 
 func (x *GaveUp) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[12]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1505,7 @@ func (x *GaveUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GaveUp.ProtoReflect.Descriptor instead.
 func (*GaveUp) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GaveUp) GetActionId() string {
@@ -1292,7 +1545,7 @@ type PausedBy struct {
 
 func (x *PausedBy) Reset() {
 	*x = PausedBy{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[13]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1304,7 +1557,7 @@ func (x *PausedBy) String() string {
 func (*PausedBy) ProtoMessage() {}
 
 func (x *PausedBy) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[13]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1317,7 +1570,7 @@ func (x *PausedBy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PausedBy.ProtoReflect.Descriptor instead.
 func (*PausedBy) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{13}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PausedBy) GetReason() string {
@@ -1380,7 +1633,7 @@ type GatePassed struct {
 
 func (x *GatePassed) Reset() {
 	*x = GatePassed{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[14]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1392,7 +1645,7 @@ func (x *GatePassed) String() string {
 func (*GatePassed) ProtoMessage() {}
 
 func (x *GatePassed) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[14]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1405,7 +1658,7 @@ func (x *GatePassed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GatePassed.ProtoReflect.Descriptor instead.
 func (*GatePassed) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{14}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GatePassed) GetStep() int32 {
@@ -1434,7 +1687,7 @@ type Resumed struct {
 
 func (x *Resumed) Reset() {
 	*x = Resumed{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[15]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1699,7 @@ func (x *Resumed) String() string {
 func (*Resumed) ProtoMessage() {}
 
 func (x *Resumed) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[15]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1712,7 @@ func (x *Resumed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resumed.ProtoReflect.Descriptor instead.
 func (*Resumed) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{15}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Resumed) GetBy() string {
@@ -1510,7 +1763,7 @@ type Position struct {
 
 func (x *Position) Reset() {
 	*x = Position{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[16]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1522,7 +1775,7 @@ func (x *Position) String() string {
 func (*Position) ProtoMessage() {}
 
 func (x *Position) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[16]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1535,7 +1788,7 @@ func (x *Position) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Position.ProtoReflect.Descriptor instead.
 func (*Position) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{16}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *Position) GetX() float64 {
@@ -1567,7 +1820,7 @@ type Ended struct {
 
 func (x *Ended) Reset() {
 	*x = Ended{}
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[17]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1832,7 @@ func (x *Ended) String() string {
 func (*Ended) ProtoMessage() {}
 
 func (x *Ended) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_journal_v1_record_proto_msgTypes[17]
+	mi := &file_reprise_journal_v1_record_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1845,7 @@ func (x *Ended) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ended.ProtoReflect.Descriptor instead.
 func (*Ended) Descriptor() ([]byte, []int) {
-	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{17}
+	return file_reprise_journal_v1_record_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Ended) GetState() int32 {
@@ -1625,7 +1878,7 @@ const file_reprise_journal_v1_record_proto_rawDesc = "" +
 	"\treplay_id\x18\x01 \x01(\tR\breplayId\x12\x10\n" +
 	"\x03seq\x18\x02 \x01(\x03R\x03seq\x12*\n" +
 	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x121\n" +
-	"\x06events\x18\x04 \x03(\v2\x19.reprise.journal.v1.EventR\x06events\"\xdb\x05\n" +
+	"\x06events\x18\x04 \x03(\v2\x19.reprise.journal.v1.EventR\x06events\"\xcd\x06\n" +
 	"\x05Event\x127\n" +
 	"\acreated\x18\x01 \x01(\v2\x1b.reprise.journal.v1.CreatedH\x00R\acreated\x127\n" +
 	"\astarted\x18\x02 \x01(\v2\x1b.reprise.journal.v1.StartedH\x00R\astarted\x12@\n" +
@@ -1643,8 +1896,10 @@ const file_reprise_journal_v1_record_proto_rawDesc = "" +
 	" \x01(\v2\x1e.reprise.journal.v1.GatePassedH\x00R\n" +
 	"gatePassed\x127\n" +
 	"\aresumed\x18\v \x01(\v2\x1b.reprise.journal.v1.ResumedH\x00R\aresumed\x121\n" +
-	"\x05ended\x18\f \x01(\v2\x19.reprise.journal.v1.EndedH\x00R\x05endedB\a\n" +
-	"\x05event\"\xe2\x02\n" +
+	"\x05ended\x18\f \x01(\v2\x19.reprise.journal.v1.EndedH\x00R\x05ended\x12:\n" +
+	"\bappended\x18\r \x01(\v2\x1c.reprise.journal.v1.AppendedH\x00R\bappended\x124\n" +
+	"\x06closed\x18\x0e \x01(\v2\x1a.reprise.journal.v1.ClosedH\x00R\x06closedB\a\n" +
+	"\x05event\"\xa6\x03\n" +
 	"\aCreated\x12\x1d\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tR\tmachineId\x12\x1a\n" +
@@ -1657,10 +1912,27 @@ const file_reprise_journal_v1_record_proto_rawDesc = "" +
 	"unattended\x18\x06 \x01(\bR\n" +
 	"unattended\x12\x0e\n" +
 	"\x02by\x18\a \x01(\tR\x02by\x12.\n" +
-	"\x05steps\x18\b \x03(\v2\x18.reprise.journal.v1.StepR\x05steps\x1a9\n" +
+	"\x05steps\x18\b \x03(\v2\x18.reprise.journal.v1.StepR\x05steps\x12\x12\n" +
+	"\x04open\x18\t \x01(\bR\x04open\x12.\n" +
+	"\x05masks\x18\n" +
+	" \x03(\v2\x18.reprise.journal.v1.MaskR\x05masks\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf3\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"t\n" +
+	"\x04Mask\x12\x18\n" +
+	"\amonitor\x18\x01 \x01(\x05R\amonitor\x12\x12\n" +
+	"\x04left\x18\x02 \x01(\x01R\x04left\x12\x10\n" +
+	"\x03top\x18\x03 \x01(\x01R\x03top\x12\x14\n" +
+	"\x05width\x18\x04 \x01(\x01R\x05width\x12\x16\n" +
+	"\x06height\x18\x05 \x01(\x01R\x06height\"\x8c\x01\n" +
+	"\bAppended\x12\x1d\n" +
+	"\n" +
+	"request_id\x18\x01 \x01(\tR\trequestId\x12!\n" +
+	"\frequest_hash\x18\x02 \x01(\tR\vrequestHash\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\x12.\n" +
+	"\x05steps\x18\x04 \x03(\v2\x18.reprise.journal.v1.StepR\x05steps\"\x18\n" +
+	"\x06Closed\x12\x0e\n" +
+	"\x02by\x18\x01 \x01(\tR\x02by\"\xf3\x03\n" +
 	"\x04Step\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
@@ -1770,55 +2042,62 @@ func file_reprise_journal_v1_record_proto_rawDescGZIP() []byte {
 	return file_reprise_journal_v1_record_proto_rawDescData
 }
 
-var file_reprise_journal_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_reprise_journal_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_reprise_journal_v1_record_proto_goTypes = []any{
 	(*Record)(nil),                // 0: reprise.journal.v1.Record
 	(*Event)(nil),                 // 1: reprise.journal.v1.Event
 	(*Created)(nil),               // 2: reprise.journal.v1.Created
-	(*Step)(nil),                  // 3: reprise.journal.v1.Step
-	(*Check)(nil),                 // 4: reprise.journal.v1.Check
-	(*Started)(nil),               // 5: reprise.journal.v1.Started
-	(*Dispatched)(nil),            // 6: reprise.journal.v1.Dispatched
-	(*Adopted)(nil),               // 7: reprise.journal.v1.Adopted
-	(*Requeued)(nil),              // 8: reprise.journal.v1.Requeued
-	(*Reported)(nil),              // 9: reprise.journal.v1.Reported
-	(*ReportSummary)(nil),         // 10: reprise.journal.v1.ReportSummary
-	(*LostMemory)(nil),            // 11: reprise.journal.v1.LostMemory
-	(*GaveUp)(nil),                // 12: reprise.journal.v1.GaveUp
-	(*PausedBy)(nil),              // 13: reprise.journal.v1.PausedBy
-	(*GatePassed)(nil),            // 14: reprise.journal.v1.GatePassed
-	(*Resumed)(nil),               // 15: reprise.journal.v1.Resumed
-	(*Position)(nil),              // 16: reprise.journal.v1.Position
-	(*Ended)(nil),                 // 17: reprise.journal.v1.Ended
-	nil,                           // 18: reprise.journal.v1.Created.LabelsEntry
-	(*timestamppb.Timestamp)(nil), // 19: google.protobuf.Timestamp
+	(*Mask)(nil),                  // 3: reprise.journal.v1.Mask
+	(*Appended)(nil),              // 4: reprise.journal.v1.Appended
+	(*Closed)(nil),                // 5: reprise.journal.v1.Closed
+	(*Step)(nil),                  // 6: reprise.journal.v1.Step
+	(*Check)(nil),                 // 7: reprise.journal.v1.Check
+	(*Started)(nil),               // 8: reprise.journal.v1.Started
+	(*Dispatched)(nil),            // 9: reprise.journal.v1.Dispatched
+	(*Adopted)(nil),               // 10: reprise.journal.v1.Adopted
+	(*Requeued)(nil),              // 11: reprise.journal.v1.Requeued
+	(*Reported)(nil),              // 12: reprise.journal.v1.Reported
+	(*ReportSummary)(nil),         // 13: reprise.journal.v1.ReportSummary
+	(*LostMemory)(nil),            // 14: reprise.journal.v1.LostMemory
+	(*GaveUp)(nil),                // 15: reprise.journal.v1.GaveUp
+	(*PausedBy)(nil),              // 16: reprise.journal.v1.PausedBy
+	(*GatePassed)(nil),            // 17: reprise.journal.v1.GatePassed
+	(*Resumed)(nil),               // 18: reprise.journal.v1.Resumed
+	(*Position)(nil),              // 19: reprise.journal.v1.Position
+	(*Ended)(nil),                 // 20: reprise.journal.v1.Ended
+	nil,                           // 21: reprise.journal.v1.Created.LabelsEntry
+	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
 }
 var file_reprise_journal_v1_record_proto_depIdxs = []int32{
-	19, // 0: reprise.journal.v1.Record.at:type_name -> google.protobuf.Timestamp
+	22, // 0: reprise.journal.v1.Record.at:type_name -> google.protobuf.Timestamp
 	1,  // 1: reprise.journal.v1.Record.events:type_name -> reprise.journal.v1.Event
 	2,  // 2: reprise.journal.v1.Event.created:type_name -> reprise.journal.v1.Created
-	5,  // 3: reprise.journal.v1.Event.started:type_name -> reprise.journal.v1.Started
-	6,  // 4: reprise.journal.v1.Event.dispatched:type_name -> reprise.journal.v1.Dispatched
-	7,  // 5: reprise.journal.v1.Event.adopted:type_name -> reprise.journal.v1.Adopted
-	8,  // 6: reprise.journal.v1.Event.requeued:type_name -> reprise.journal.v1.Requeued
-	9,  // 7: reprise.journal.v1.Event.reported:type_name -> reprise.journal.v1.Reported
-	11, // 8: reprise.journal.v1.Event.lost_memory:type_name -> reprise.journal.v1.LostMemory
-	12, // 9: reprise.journal.v1.Event.gave_up:type_name -> reprise.journal.v1.GaveUp
-	13, // 10: reprise.journal.v1.Event.paused_by:type_name -> reprise.journal.v1.PausedBy
-	14, // 11: reprise.journal.v1.Event.gate_passed:type_name -> reprise.journal.v1.GatePassed
-	15, // 12: reprise.journal.v1.Event.resumed:type_name -> reprise.journal.v1.Resumed
-	17, // 13: reprise.journal.v1.Event.ended:type_name -> reprise.journal.v1.Ended
-	18, // 14: reprise.journal.v1.Created.labels:type_name -> reprise.journal.v1.Created.LabelsEntry
-	3,  // 15: reprise.journal.v1.Created.steps:type_name -> reprise.journal.v1.Step
-	4,  // 16: reprise.journal.v1.Step.checks:type_name -> reprise.journal.v1.Check
-	10, // 17: reprise.journal.v1.Reported.summary:type_name -> reprise.journal.v1.ReportSummary
-	4,  // 18: reprise.journal.v1.PausedBy.checks:type_name -> reprise.journal.v1.Check
-	16, // 19: reprise.journal.v1.Resumed.position:type_name -> reprise.journal.v1.Position
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	8,  // 3: reprise.journal.v1.Event.started:type_name -> reprise.journal.v1.Started
+	9,  // 4: reprise.journal.v1.Event.dispatched:type_name -> reprise.journal.v1.Dispatched
+	10, // 5: reprise.journal.v1.Event.adopted:type_name -> reprise.journal.v1.Adopted
+	11, // 6: reprise.journal.v1.Event.requeued:type_name -> reprise.journal.v1.Requeued
+	12, // 7: reprise.journal.v1.Event.reported:type_name -> reprise.journal.v1.Reported
+	14, // 8: reprise.journal.v1.Event.lost_memory:type_name -> reprise.journal.v1.LostMemory
+	15, // 9: reprise.journal.v1.Event.gave_up:type_name -> reprise.journal.v1.GaveUp
+	16, // 10: reprise.journal.v1.Event.paused_by:type_name -> reprise.journal.v1.PausedBy
+	17, // 11: reprise.journal.v1.Event.gate_passed:type_name -> reprise.journal.v1.GatePassed
+	18, // 12: reprise.journal.v1.Event.resumed:type_name -> reprise.journal.v1.Resumed
+	20, // 13: reprise.journal.v1.Event.ended:type_name -> reprise.journal.v1.Ended
+	4,  // 14: reprise.journal.v1.Event.appended:type_name -> reprise.journal.v1.Appended
+	5,  // 15: reprise.journal.v1.Event.closed:type_name -> reprise.journal.v1.Closed
+	21, // 16: reprise.journal.v1.Created.labels:type_name -> reprise.journal.v1.Created.LabelsEntry
+	6,  // 17: reprise.journal.v1.Created.steps:type_name -> reprise.journal.v1.Step
+	3,  // 18: reprise.journal.v1.Created.masks:type_name -> reprise.journal.v1.Mask
+	6,  // 19: reprise.journal.v1.Appended.steps:type_name -> reprise.journal.v1.Step
+	7,  // 20: reprise.journal.v1.Step.checks:type_name -> reprise.journal.v1.Check
+	13, // 21: reprise.journal.v1.Reported.summary:type_name -> reprise.journal.v1.ReportSummary
+	7,  // 22: reprise.journal.v1.PausedBy.checks:type_name -> reprise.journal.v1.Check
+	19, // 23: reprise.journal.v1.Resumed.position:type_name -> reprise.journal.v1.Position
+	24, // [24:24] is the sub-list for method output_type
+	24, // [24:24] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_reprise_journal_v1_record_proto_init() }
@@ -1839,6 +2118,8 @@ func file_reprise_journal_v1_record_proto_init() {
 		(*Event_GatePassed)(nil),
 		(*Event_Resumed)(nil),
 		(*Event_Ended)(nil),
+		(*Event_Appended)(nil),
+		(*Event_Closed)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -1846,7 +2127,7 @@ func file_reprise_journal_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_journal_v1_record_proto_rawDesc), len(file_reprise_journal_v1_record_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
