@@ -36,11 +36,13 @@ type Session struct {
 
 // Info is what an agent says about itself and its desktop, for those who look.
 type Info struct {
-	AgentVersion string
-	LastExit     string
-	Monitors     []Monitor
-	DesktopKind  int // by its number in the schema
-	DesktopWhy   string
+	AgentVersion    string
+	ProtocolVersion int
+	Capabilities    []string // what the agent can do beyond the protocol version
+	LastExit        string
+	Monitors        []Monitor
+	DesktopKind     int // by its number in the schema
+	DesktopWhy      string
 }
 
 // Monitor is one monitor of a machine's desktop, in physical pixels.
@@ -61,6 +63,10 @@ type Machine struct {
 
 // Registry holds who has which machine. The zero value is ready.
 type Registry struct {
+	// Changed is told that Machine gives something else for a machine now. It must
+	// not block; it is set before the registry is used, or never.
+	Changed func(machineID string)
+
 	mu       sync.Mutex
 	machines map[string]*machine
 }
@@ -69,6 +75,12 @@ type machine struct {
 	claim  chan struct{} // holds one token: one claim at a time
 	holder *Session
 	view   Machine
+}
+
+func (r *Registry) changed(machineID string) {
+	if r.Changed != nil {
+		r.Changed(machineID)
+	}
 }
 
 func (r *Registry) machine(id string) *machine {
@@ -113,6 +125,7 @@ func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opene
 	m.view.SessionID, m.view.Info = s.ID, s.Info
 	m.view.ChangedAt = time.Now()
 	r.mu.Unlock()
+	r.changed(machineID)
 	if before != nil {
 		before.End(why)
 	}
@@ -131,35 +144,52 @@ func (r *Registry) probe(ctx context.Context, m *machine, holder *Session) error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !alive || m.holder != holder {
+	if !alive || !r.noteConflict(m, holder) {
 		return nil
 	}
-	m.view.ConflictAt = time.Now()
+	r.changed(m.view.ID)
 	return ErrConflict
+}
+
+// noteConflict notes that the holder was asked for its machine and keeps it; it
+// says whether it still holds it.
+func (r *Registry) noteConflict(m *machine, holder *Session) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if m.holder != holder {
+		return false
+	}
+	m.view.ConflictAt = time.Now()
+	return true
 }
 
 // Release gives a machine back. A session that does not hold it any more changes
 // nothing: a late clean-up removes only its own.
 func (r *Registry) Release(machineID, sessionID string) {
-	m := r.machine(machineID)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if m.holder == nil || m.holder.ID != sessionID {
-		return
-	}
-	m.holder = nil
-	m.view.SessionID, m.view.ChangedAt = "", time.Now()
+	r.ofHolder(machineID, sessionID, func(m *machine) {
+		m.holder = nil
+		m.view.SessionID, m.view.ChangedAt = "", time.Now()
+	})
 }
 
 // SetDesktop notes the desktop's state, as the machine's session says.
 func (r *Registry) SetDesktop(machineID, sessionID string, kind int, why string) {
+	r.ofHolder(machineID, sessionID, func(m *machine) {
+		m.view.Info.DesktopKind, m.view.Info.DesktopWhy = kind, why
+	})
+}
+
+// ofHolder lets the session that holds a machine change it, and no other one.
+func (r *Registry) ofHolder(machineID, sessionID string, change func(*machine)) {
 	m := r.machine(machineID)
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if m.holder != nil && m.holder.ID == sessionID {
-		m.view.Info.DesktopKind, m.view.Info.DesktopWhy = kind, why
+	holds := m.holder != nil && m.holder.ID == sessionID
+	if holds {
+		change(m)
+	}
+	r.mu.Unlock()
+	if holds {
+		r.changed(machineID)
 	}
 }
 
@@ -174,10 +204,16 @@ func (r *Registry) Machines() []Machine {
 	return all
 }
 
-// Held says whether a session holds the machine.
-func (r *Registry) Held(machineID string) bool {
+// Machine returns one machine; one that no agent has ever asked for has its id
+// alone.
+func (r *Registry) Machine(machineID string) Machine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := r.machines[machineID]
-	return m != nil && m.holder != nil
+	if m := r.machines[machineID]; m != nil {
+		return m.view
+	}
+	return Machine{ID: machineID}
 }
+
+// Held says whether a session holds the machine.
+func (r *Registry) Held(machineID string) bool { return r.Machine(machineID).SessionID != "" }

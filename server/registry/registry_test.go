@@ -121,3 +121,33 @@ func TestAClaimThatWaitsEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// Whoever shows machines learns of each change once it can be seen, and of
+// nothing else.
+func TestEachChangeIsToldOnceItCanBeSeen(t *testing.T) {
+	var r Registry
+	var told []Machine
+	r.Changed = func(id string) { told = append(told, r.Machine(id)) } // outside of the lock, or this hangs
+	var first, second error
+	claim(t, &r, session("s1", "spool-a", &first, true))
+	r.SetDesktop("M", "s1", 2, "locked")
+	if err := r.Claim(t.Context(), "M", session("s2", "spool-b", &second, true), opened); !errors.Is(err, ErrConflict) {
+		t.Fatal(err)
+	}
+	r.SetDesktop("M", "s2", 1, "of a session that does not hold it")
+	r.Release("M", "s2")
+	if len(told) != 3 {
+		t.Fatalf("told %d times: %v", len(told), told)
+	}
+	r.Release("M", "s1")
+	if told[0].SessionID != "s1" || told[1].Info.DesktopKind != 2 || told[2].ConflictAt.IsZero() || told[3].SessionID != "" {
+		t.Errorf("%+v", told)
+	}
+}
+
+func TestAMachineThatNobodyAskedForHasItsIDAlone(t *testing.T) {
+	var r Registry
+	if m := r.Machine("M"); m.ID != "M" || m.SessionID != "" || !m.ChangedAt.IsZero() || len(r.Machines()) != 0 {
+		t.Errorf("%+v, and %d machines", m, len(r.Machines()))
+	}
+}
