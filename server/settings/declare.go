@@ -15,6 +15,7 @@ const (
 	ever  = 10 * 365 * 24 * time.Hour
 	many  = 1_000_000
 	mib   = 1 << 20
+	gib   = 1 << 30
 )
 
 // declare puts every default in place and says how each field is set.
@@ -124,6 +125,10 @@ func declareRetention(set *setting.Set, s *Settings) {
 			Help: "How long ended replays are kept."},
 		setting.Setting{Name: "max-replay-states", Env: "RPA_MAX_REPLAY_STATES", Value: setting.Int(&s.MaxReplayStates, 10_000, 0, math.MaxInt32),
 			Help: "How many ended replays are kept."},
+		setting.Setting{Name: "evidence-ttl", Env: "RPA_EVIDENCE_TTL", Value: setting.Duration(&s.EvidenceTTL, 30*24*time.Hour, time.Minute, ever),
+			Help: "How long a picture is kept that nothing has asked for; what live replays need stays."},
+		setting.Setting{Name: "evidence-max-total-bytes", Env: "RPA_EVIDENCE_MAX_TOTAL_BYTES", Value: setting.Int(&s.EvidenceMaxTotalBytes, 20*gib, mib, math.MaxInt),
+			Help: "How many bytes of pictures are kept; the oldest go first, what live replays need stays."},
 	)
 }
 

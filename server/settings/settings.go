@@ -88,6 +88,10 @@ type Settings struct {
 	ReplayStateTTL time.Duration
 	// How many ended replays are kept.
 	MaxReplayStates int
+	// How long a picture is kept that nothing has asked for; what live replays need stays.
+	EvidenceTTL time.Duration
+	// How many bytes of pictures are kept; the oldest go first, what live replays need stays.
+	EvidenceMaxTotalBytes int
 
 	// Oldest screen state a pre-check may use. No effect yet: there are no pre-checks.
 	HeartbeatMaxAge time.Duration

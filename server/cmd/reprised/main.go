@@ -70,8 +70,7 @@ func serve(ctx context.Context, s settings.Settings, warnings []string, out io.W
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	// The addresses first: a port that is taken leaves no data folder behind. Who
-	// connects before the journal is recovered waits, and is told nothing meanwhile.
+	// The addresses first: a port that is taken leaves no data folder behind.
 	lis, metricsOn, err := listen(s)
 	if err != nil {
 		return err
@@ -79,12 +78,10 @@ func serve(ctx context.Context, s settings.Settings, warnings []string, out io.W
 	if metricsOn != nil {
 		log.Info("serving metrics", logkeys.Path, "http://"+metricsOn.Addr().String()+"/metrics")
 	}
-	h, err := host.New(ctx, host.Config{Settings: s, Version: buildinfo.Version(), Log: log})
+	err = host.Serve(ctx, host.Config{Settings: s, Version: buildinfo.Version(), Log: log}, lis, metricsOn, func(*host.Host) {
+		log.Info("serving", "address", lis.Addr().String(), "data", s.DataDir, "version", buildinfo.Version())
+	})
 	if err != nil {
-		return err
-	}
-	log.Info("serving", "address", lis.Addr().String(), "data", s.DataDir, "version", buildinfo.Version())
-	if err := h.Run(ctx, lis, metricsOn); err != nil {
 		return err
 	}
 	log.Info("stopped")

@@ -1,0 +1,163 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/rpcstatus"
+	"github.com/reprise-rpa/reprise/server/settings"
+)
+
+// ErrRecovering is what every call is told while the server reads its journal.
+var ErrRecovering = rpcstatus.New(codes.Unavailable, "RECOVERING", "the server is reading its journal")
+
+// services are the names that health knows, beside the server as a whole.
+var services = []string{
+	reprisev1.AgentService_ServiceDesc.ServiceName, reprisev1.ReplayService_ServiceDesc.ServiceName,
+	reprisev1.MachineService_ServiceDesc.ServiceName, reprisev1.EvidenceService_ServiceDesc.ServiceName,
+}
+
+// Door answers on the server's address before there is a server: health says
+// NOT_SERVING, and every other call is told that the server is recovering. An
+// agent is never told "nothing pending" by a journal that is half read.
+type Door struct {
+	lis    net.Listener
+	conns  chan net.Conn // accepted, for whoever serves now
+	ended  chan struct{} // closed when accepting has failed, with err
+	err    error
+	before *grpc.Server
+	served sync.WaitGroup
+}
+
+// OpenDoor begins to answer on lis. HandOver or Close must follow.
+func OpenDoor(lis net.Listener, s settings.Settings, log *slog.Logger) (*Door, error) {
+	options, err := transportOptions(s, log)
+	if err != nil {
+		return nil, err
+	}
+	d := &Door{lis: lis, conns: make(chan net.Conn), ended: make(chan struct{})}
+	d.before = grpc.NewServer(append(options, grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error {
+		return rpcstatus.Error(ErrRecovering)
+	}))...)
+	state := health.NewServer()
+	for _, name := range append([]string{""}, services...) {
+		state.SetServingStatus(name, healthpb.HealthCheckResponse_NOT_SERVING)
+	}
+	healthpb.RegisterHealthServer(d.before, state)
+	go d.accept()
+	d.served.Go(func() { _ = d.before.Serve(d.side()) }) // it ends by Stop alone
+	return d, nil
+}
+
+// accept passes connections on until the listener is closed.
+func (d *Door) accept() {
+	for {
+		conn, err := d.lis.Accept()
+		if err != nil {
+			d.err = err
+			close(d.ended)
+			return
+		}
+		select {
+		case d.conns <- conn:
+		case <-d.ended:
+		}
+	}
+}
+
+// HandOver ends the calls that wait, closes their connections, and returns the
+// listener that the next ones come from. Closing that one closes the address.
+func (d *Door) HandOver() net.Listener {
+	d.stop()
+	next := d.side()
+	next.last = true
+	return next
+}
+
+// Close ends everything, the address included.
+func (d *Door) Close() error {
+	d.stop()
+	return d.lis.Close()
+}
+
+// lingerTime is how long who waits at the door may take to leave by itself, such
+// as a watch of its health.
+const lingerTime = 100 * time.Millisecond
+
+func (d *Door) stop() {
+	late := time.AfterFunc(lingerTime, d.before.Stop)
+	defer late.Stop()
+	d.before.GracefulStop()
+	d.served.Wait()
+}
+
+func (d *Door) side() *side { return &side{door: d, closed: make(chan struct{})} }
+
+// side is the listener of one of the servers behind a door.
+type side struct {
+	door   *Door
+	last   bool // closing it closes the address
+	once   sync.Once
+	closed chan struct{}
+}
+
+// Accept implements net.Listener.
+func (s *side) Accept() (net.Conn, error) {
+	select {
+	case <-s.closed:
+		return nil, net.ErrClosed
+	default:
+	}
+	select {
+	case conn := <-s.door.conns:
+		return conn, nil
+	case <-s.closed:
+		return nil, net.ErrClosed
+	case <-s.door.ended:
+		return nil, s.door.err
+	}
+}
+
+// Close implements net.Listener.
+func (s *side) Close() error {
+	first := false
+	s.once.Do(func() { close(s.closed); first = true })
+	if first && s.last {
+		return s.door.lis.Close()
+	}
+	return nil
+}
+
+// Addr implements net.Listener.
+func (s *side) Addr() net.Addr { return s.door.lis.Addr() }
+
+// Serve answers on lis at once, makes a server of what c says and runs it until ctx
+// ends. It closes lis. ready, which may be nil, is told when the server serves.
+func Serve(ctx context.Context, c Config, lis, metricsOn net.Listener, ready func(*Host)) error {
+	log := c.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	door, err := OpenDoor(lis, c.Settings, log)
+	if err != nil {
+		return errors.Join(err, lis.Close())
+	}
+	h, err := New(ctx, c)
+	if err != nil {
+		return errors.Join(err, door.Close())
+	}
+	if ready != nil {
+		ready(h)
+	}
+	return h.Run(ctx, door.HandOver(), metricsOn)
+}

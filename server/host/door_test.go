@@ -1,0 +1,145 @@
+package host
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"testing"
+	"testing/synctest"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/settings"
+)
+
+// knock connects to a listener in memory.
+func knock(t *testing.T, lis *bufconn.Listener) *grpc.ClientConn {
+	t.Helper()
+	conn, err := grpc.NewClient("passthrough:server", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+// B30: an agent that comes while the journal is read must not hear "nothing
+// pending"; a balancer must not send callers.
+func TestB30_WhileTheJournalIsReadNothingIsServedAndHealthSaysSo(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		lis := bufconn.Listen(1 << 20)
+		c := config(dir, &lines{})
+		door, err := OpenDoor(lis, c.Settings, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn := knock(t, lis)
+		for _, name := range append([]string{""}, services...) {
+			res, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: name})
+			if err != nil || res.GetStatus() != healthpb.HealthCheckResponse_NOT_SERVING {
+				t.Errorf("health of %q: %v, %v", name, res, err)
+			}
+		}
+		_, err = reprisev1.NewReplayServiceClient(conn).ListReplays(t.Context(), &reprisev1.ListReplaysRequest{})
+		wantRecovering(t, err)
+		stream, err := reprisev1.NewAgentServiceClient(conn).Connect(t.Context())
+		if err == nil {
+			_, err = stream.Recv()
+		}
+		wantRecovering(t, err)
+
+		ctx, stop := context.WithCancel(t.Context())
+		h, err := New(ctx, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- h.Run(ctx, door.HandOver(), nil) }()
+		for _, name := range append([]string{""}, services...) {
+			res, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: name}, grpc.WaitForReady(true))
+			if err != nil || res.GetStatus() != healthpb.HealthCheckResponse_SERVING {
+				t.Errorf("health of %q afterwards: %v, %v", name, res, err)
+			}
+		}
+		_ = conn.Close()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if _, err := lis.DialContext(t.Context()); err == nil {
+			t.Error("the address is still open")
+		}
+	})
+}
+
+func wantRecovering(t *testing.T, err error) {
+	t.Helper()
+	if status.Code(err) != codes.Unavailable {
+		t.Errorf("%v", err)
+		return
+	}
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok && info.GetReason() == "RECOVERING" {
+			return
+		}
+	}
+	t.Errorf("%v says no reason", err)
+}
+
+// Health follows the drain: nobody is sent to a server that is going away.
+func TestHealthIsNotServingWhileTheServerDrains(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		lis := bufconn.Listen(1 << 20)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		h, err := New(ctx, config(dir, &lines{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- h.Run(ctx, lis, nil) }()
+		watch, err := healthpb.NewHealthClient(knock(t, lis)).Watch(t.Context(), &healthpb.HealthCheckRequest{Service: services[1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var states []healthpb.HealthCheckResponse_ServingStatus
+		for {
+			res, err := watch.Recv()
+			if err != nil {
+				break
+			}
+			states = append(states, res.GetStatus())
+			if res.GetStatus() == healthpb.HealthCheckResponse_SERVING {
+				stop()
+			}
+		}
+		if n := len(states); n == 0 || states[n-1] != healthpb.HealthCheckResponse_NOT_SERVING {
+			t.Errorf("the watch saw %v", states)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestADoorThatCannotBeOpenedClosesTheAddress(t *testing.T) {
+	lis := bufconn.Listen(1)
+	c := Config{Settings: settings.Default()}
+	c.Settings.TLSCertFile, c.Settings.TLSKeyFile = "missing.pem", "missing.pem"
+	if err := Serve(t.Context(), c, lis, nil, nil); err == nil {
+		t.Error("it served")
+	}
+	if _, err := lis.DialContext(t.Context()); err == nil {
+		t.Error("the address is still open")
+	}
+}
