@@ -62,8 +62,8 @@ func TestB30_WhileTheJournalIsReadNothingIsServedAndHealthSaysSo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ended := make(chan error, 1)
-		go func() { ended <- h.Run(ctx, door.HandOver(), nil) }()
+		ended, next := make(chan error, 1), door.HandOver()
+		go func() { ended <- h.Run(ctx, next, nil) }()
 		for _, name := range append([]string{""}, services...) {
 			res, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{Service: name}, grpc.WaitForReady(true))
 			if err != nil || res.GetStatus() != healthpb.HealthCheckResponse_SERVING {
