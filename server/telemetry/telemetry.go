@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -29,10 +30,14 @@ type Telemetry struct {
 	orphanAge, sweepTook     prometheus.Histogram
 	appendTook               prometheus.Histogram
 	appendFailed             prometheus.Counter
-	connects                 *prometheus.CounterVec
+	connects, reconnects     *prometheus.CounterVec
+	picturesKept             prometheus.Gauge
+	picturesDropped          prometheus.Counter
 	streams                  prometheus.Gauge
 	received, reported       prometheus.Histogram
 	collectors               []prometheus.Collector
+
+	seen sync.Map // machines whose agent has been here
 }
 
 // New registers the metrics; a nil log discards.
@@ -56,6 +61,9 @@ func New(reg prometheus.Registerer, log *slog.Logger) (*Telemetry, error) {
 	t.sweepTook = t.histogram("rpa_watchdog_sweep_duration_seconds", "How long a sweep took.", prometheus.ExponentialBuckets(1e-5, 4, 10))
 	t.appendTook = t.histogram("rpa_journal_append_seconds", "How long an append took to be durable.", prometheus.ExponentialBuckets(1e-4, 2, 14))
 	t.connects = t.counters("rpa_agent_connects_total", "Streams that agents have opened; the first and each reconnect.", byMachine)
+	t.reconnects = t.counters("rpa_agent_reconnects_total", "Streams that agents have opened again, since the server started.", byMachine)
+	t.picturesKept = t.gauge("rpa_evidence_stored_bytes", "Bytes of pictures that are kept, at the last look.")
+	t.picturesDropped = t.counter("rpa_evidence_dropped_total", "Pictures that were dropped for their age or for room.")
 	t.streams = t.gauge("rpa_agent_streams_open", "Agents' streams that are open now.")
 	t.received = t.histogram("rpa_replay_dispatch_latency_seconds", "From an action that is ready to the agent's first word about it.", prometheus.ExponentialBuckets(1e-3, 2, 14))
 	t.reported = t.histogram("rpa_replay_report_round_trip_seconds", "From an action that is ready to its report.", prometheus.ExponentialBuckets(1e-2, 2, 14))
@@ -159,7 +167,16 @@ func (t *Telemetry) InFlight(machineID string, n int) {
 // Opened implements session.Observer.
 func (t *Telemetry) Opened(machineID string) {
 	t.connects.WithLabelValues(machineID).Inc()
+	if _, before := t.seen.LoadOrStore(machineID, true); before {
+		t.reconnects.WithLabelValues(machineID).Inc()
+	}
 	t.streams.Inc()
+}
+
+// PicturesSwept says what was dropped of the evidence and what is kept.
+func (t *Telemetry) PicturesSwept(dropped int, keptBytes int64) {
+	t.picturesDropped.Add(float64(dropped))
+	t.picturesKept.Set(float64(keptBytes))
 }
 
 // Ended implements session.Observer.

@@ -104,11 +104,16 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	tel.InFlight("desk-2", 0)
 	tel.Opened("desk-1")
 	tel.Opened("desk-1")
+	tel.Opened("desk-2")
+	tel.Ended("desk-2")
 	tel.Ended("desk-1")
+	tel.PicturesSwept(3, 1000)
+	tel.PicturesSwept(1, 500)
 	tel.Received(time.Millisecond)
 	tel.Reported(time.Second)
 	counted(t, reg, map[string]float64{
-		"rpa_agent_connects_total": 2, "rpa_agent_streams_open": 1, "rpa_journal_append_failures_total": 1, "rpa_journal_append_seconds": 2,
+		"rpa_agent_connects_total": 3, "rpa_agent_reconnects_total": 1, "rpa_evidence_dropped_total": 4, "rpa_evidence_stored_bytes": 500,
+		"rpa_agent_streams_open": 1, "rpa_journal_append_failures_total": 1, "rpa_journal_append_seconds": 2,
 		"rpa_replay_orphan_age_seconds": 2, "rpa_replay_orphans_detected_total": 2, "rpa_replay_orphans_giveup_total": 1,
 		"rpa_replay_orphans_resent_total": 1, "rpa_replay_in_flight_actions": 1, "rpa_replay_dispatch_latency_seconds": 1, "rpa_replay_report_round_trip_seconds": 1,
 	})
