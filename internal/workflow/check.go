@@ -14,9 +14,10 @@ import (
 )
 
 // check adds the faults of what could be read: the schema's limits, and what
-// the schema says in words. A file that could not be read gets no more of them.
+// the schema says in words. What may be missing only because something could
+// not be read is no fault of its own.
 func (d *decoder) check() {
-	if len(d.faults) > 0 {
+	if d.damage[""] == whole {
 		return
 	}
 	err := protovalidate.Validate(d.workflow)
@@ -27,6 +28,9 @@ func (d *decoder) check() {
 		}
 	} else if err != nil {
 		d.fault(d.position(""), "cannot be checked: %v", err)
+	}
+	if len(d.workflow.GetActions()) == 0 && !d.missing("", "actions") {
+		d.fault(d.position("actions"), "actions: at least one is needed")
 	}
 	names := map[string]int{}
 	for i, a := range d.workflow.GetActions() {
@@ -42,9 +46,16 @@ func (d *decoder) check() {
 func (d *decoder) violation(v *validate.Violation) {
 	path := protovalidate.FieldPathString(v.GetField())
 	name, choices := display(v.GetField())
+	if d.consequence(path, choices) {
+		return
+	}
 	message := strings.TrimSuffix(v.GetMessage(), ".")
 	if len(choices) > 0 {
-		message = "one of " + strings.Join(choices, ", ") + " is needed"
+		names := make([]string, len(choices))
+		for i, choice := range choices {
+			names[i] = choice.JSONName()
+		}
+		message = "one of " + strings.Join(names, ", ") + " is needed"
 	}
 	if name == "" {
 		d.fault(d.position(path), "%s", message)
@@ -55,7 +66,7 @@ func (d *decoder) violation(v *validate.Violation) {
 
 // display spells a path with the names that a file uses. When the path ends at
 // a oneof it names the message that lacks a choice, and the choices.
-func display(path *validate.FieldPath) (name string, choices []string) {
+func display(path *validate.FieldPath) (name string, choices []protoreflect.FieldDescriptor) {
 	desc := (&reprisev1.Workflow{}).ProtoReflect().Descriptor()
 	for _, e := range path.GetElements() {
 		field := desc.Fields().ByName(protoreflect.Name(e.GetFieldName()))
@@ -76,16 +87,16 @@ func display(path *validate.FieldPath) (name string, choices []string) {
 	return name, nil
 }
 
-func choicesOf(desc protoreflect.MessageDescriptor, oneof string) []string {
+func choicesOf(desc protoreflect.MessageDescriptor, oneof string) []protoreflect.FieldDescriptor {
 	choice := desc.Oneofs().ByName(protoreflect.Name(oneof))
 	if choice == nil {
 		return nil
 	}
-	names := make([]string, choice.Fields().Len())
-	for i := range names {
-		names[i] = choice.Fields().Get(i).JSONName()
+	fields := make([]protoreflect.FieldDescriptor, choice.Fields().Len())
+	for i := range fields {
+		fields[i] = choice.Fields().Get(i)
 	}
-	return names
+	return fields
 }
 
 // position finds where a path stands in the file, or where the nearest part
@@ -100,15 +111,15 @@ func (d *decoder) position(path string) Position {
 }
 
 func (d *decoder) checkAction(path string, a *reprisev1.Action) {
-	if needsPlace(a) && !hasWay(a.GetTarget()) {
+	if needsPlace(a) && !hasWay(a.GetTarget()) && !d.missing(path, "target") {
 		d.fault(d.position(path), "a target is needed that says where: %s", ways)
 	}
-	if to := a.GetDrag().GetTo(); to != nil && !hasWay(to) {
+	if to := a.GetDrag().GetTo(); to != nil && !hasWay(to) && !d.damage.within(path+".drag.to") {
 		d.fault(d.position(path+".drag.to"), "says nowhere: %s", ways)
 	}
 	ids := map[string]bool{}
 	for i, c := range a.GetSafetyChecks() {
-		if ids[c.GetId()] {
+		if c.GetId() != "" && ids[c.GetId()] {
 			d.fault(d.position(fmt.Sprintf("%s.safety_checks[%d].id", path, i)), "another check of this action has this id")
 		}
 		ids[c.GetId()] = true
@@ -121,7 +132,7 @@ func (d *decoder) checkAction(path string, a *reprisev1.Action) {
 	d.checkWindow(path+".wait_for_window.window", a.GetWaitForWindow().GetWindow())
 	d.checkWindow(path+".focus_window.window", a.GetFocusWindow().GetWindow())
 	for _, anchor := range anchors(path, a) {
-		if anchor.image.GetPath() == "" && anchor.image.GetSha256() == "" {
+		if anchor.image.GetPath() == "" && anchor.image.GetSha256() == "" && !d.damage.within(anchor.path) {
 			d.fault(d.position(anchor.path), "the picture's path is needed, or its sha256")
 		}
 	}

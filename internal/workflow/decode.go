@@ -26,28 +26,40 @@ type decoder struct {
 	file     string
 	workflow *reprisev1.Workflow
 	at       map[string]Position
+	extent   extent
+	damage   damage
 	faults   Faults
 }
 
 func decode(name string, data []byte) *decoder {
-	d := &decoder{file: name, workflow: &reprisev1.Workflow{}, at: map[string]Position{"": {Line: 1, Column: 1}}}
-	root := d.parse(data)
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	d := &decoder{
+		file: name, workflow: &reprisev1.Workflow{}, at: map[string]Position{"": {Line: 1, Column: 1}},
+		extent: extentOf(text), damage: damage{},
+	}
+	root := d.parse(text)
 	if root == nil {
+		d.damage.add("", whole)
 		return d
 	}
 	d.message("", root, d.workflow.ProtoReflect())
 	return d
 }
 
+// unread is a fault of what stands at path, which is therefore not in the workflow.
+func (d *decoder) unread(path string, at Position, format string, args ...any) {
+	d.damage.add(path, whole)
+	d.fault(at, format, args...)
+}
+
 func (d *decoder) fault(at Position, format string, args ...any) {
 	if len(d.faults) < maxFaults {
-		d.faults = append(d.faults, Fault{File: d.file, Position: at, Message: fmt.Sprintf(format, args...)})
+		d.faults = append(d.faults, Fault{File: d.file, Position: d.extent.hold(at), Message: fmt.Sprintf(format, args...)})
 	}
 }
 
 // parse returns the root of the only document, or nil after a fault.
-func (d *decoder) parse(data []byte) ast.Node {
-	text := strings.TrimPrefix(string(data), "\ufeff")
+func (d *decoder) parse(text string) ast.Node {
 	if at, odd := unreadable(text); odd {
 		d.fault(at, "not YAML: not a character of UTF-8, or a control character; write special characters as escapes in double quotes")
 		return nil
@@ -118,13 +130,13 @@ func tooDeep(tokens token.Tokens) *token.Token {
 
 // message fills m from a mapping.
 func (d *decoder) message(path string, node ast.Node, m protoreflect.Message) {
-	entries, ok := d.mapping(node, "a mapping of fields is needed")
+	entries, ok := d.mapping(path, node, "a mapping of fields is needed")
 	if !ok {
 		return
 	}
 	fields := m.Descriptor().Fields()
 	for _, e := range entries {
-		key, ok := d.key(e)
+		key, ok := d.key(path, e)
 		if !ok {
 			continue
 		}
@@ -133,6 +145,7 @@ func (d *decoder) message(path string, node ast.Node, m protoreflect.Message) {
 			field = fields.ByTextName(key)
 		}
 		if field == nil {
+			d.damage.add(path, aKey)
 			d.fault(positionOf(e.Key.GetToken()), "unknown field %q%s", key, suggestion(key, fields))
 			continue
 		}
@@ -170,7 +183,7 @@ func (d *decoder) field(path string, value ast.Node, field protoreflect.FieldDes
 			m.Mutable(field) // `screenshot:` is the empty message
 			return
 		}
-		d.fault(d.at[path], "%s has no value: give one or leave the line out", field.JSONName())
+		d.unread(path, d.at[path], "%s has no value: give one or leave the line out", field.JSONName())
 		return
 	}
 	switch {
@@ -182,7 +195,7 @@ func (d *decoder) field(path string, value ast.Node, field protoreflect.FieldDes
 		d.message(path, value, m.Mutable(field).Message())
 	default:
 		d.at[path] = positionOf(value.GetToken())
-		if v, ok := d.scalar(value, field); ok {
+		if v, ok := d.scalar(path, value, field); ok {
 			m.Set(field, v)
 		}
 	}
@@ -191,7 +204,7 @@ func (d *decoder) field(path string, value ast.Node, field protoreflect.FieldDes
 func (d *decoder) listField(path string, value ast.Node, field protoreflect.FieldDescriptor, m protoreflect.Message) {
 	seq, ok := value.(*ast.SequenceNode)
 	if !ok {
-		d.fault(positionOf(value.GetToken()), "a list is needed, %s", found(value))
+		d.unread(path, positionOf(value.GetToken()), "a list is needed, %s", found(value))
 		return
 	}
 	list := m.Mutable(field).List()
@@ -202,7 +215,7 @@ func (d *decoder) listField(path string, value ast.Node, field protoreflect.Fiel
 			d.message(at, item, list.AppendMutable().Message())
 			continue
 		}
-		v, ok := d.scalar(item, field)
+		v, ok := d.scalar(at, item, field)
 		if !ok {
 			v = list.NewElement() // keeps the positions of those that follow
 		}
@@ -212,38 +225,40 @@ func (d *decoder) listField(path string, value ast.Node, field protoreflect.Fiel
 
 // mapField fills a map from text to scalars; the schema has no other maps.
 func (d *decoder) mapField(path string, value ast.Node, field protoreflect.FieldDescriptor, m protoreflect.Message) {
-	entries, ok := d.mapping(value, "a mapping is needed")
+	entries, ok := d.mapping(path, value, "a mapping is needed")
 	if !ok {
 		return
 	}
 	out := m.Mutable(field).Map()
 	for _, e := range entries {
-		key, ok := d.key(e)
+		key, ok := d.key(path, e)
 		if !ok {
 			continue
 		}
-		d.at[fmt.Sprintf("%s[%q]", path, key)] = positionOf(e.Key.GetToken())
-		if v, ok := d.scalar(e.Value, field.MapValue()); ok {
+		at := fmt.Sprintf("%s[%q]", path, key)
+		d.at[at] = positionOf(e.Key.GetToken())
+		if v, ok := d.scalar(at, e.Value, field.MapValue()); ok {
 			out.Set(protoreflect.ValueOfString(key).MapKey(), v)
 		}
 	}
 }
 
-func (d *decoder) mapping(node ast.Node, need string) ([]*ast.MappingValueNode, bool) {
+func (d *decoder) mapping(path string, node ast.Node, need string) ([]*ast.MappingValueNode, bool) {
 	switch n := node.(type) {
 	case *ast.MappingNode:
 		return n.Values, true
 	case *ast.MappingValueNode:
 		return []*ast.MappingValueNode{n}, true
 	}
-	d.fault(startOf(node), "%s, %s", need, found(node))
+	d.unread(path, startOf(node), "%s, %s", need, found(node))
 	return nil, false
 }
 
-func (d *decoder) key(e *ast.MappingValueNode) (string, bool) {
+func (d *decoder) key(path string, e *ast.MappingValueNode) (string, bool) {
 	if key, ok := e.Key.(*ast.StringNode); ok {
 		return key.Value, true
 	}
+	d.damage.add(path, aKey)
 	d.fault(positionOf(e.Key.GetToken()), "a plain name is needed as key; put it in quotes if it is one")
 	return "", false
 }
@@ -253,33 +268,4 @@ func join(path, field string) string {
 		return field
 	}
 	return path + "." + field
-}
-
-// startOf is where people see a node begin: a mapping begins with its first key.
-func startOf(node ast.Node) Position {
-	switch n := node.(type) {
-	case *ast.MappingNode:
-		if !n.IsFlowStyle && len(n.Values) > 0 {
-			return positionOf(n.Values[0].Key.GetToken())
-		}
-	case *ast.MappingValueNode:
-		return positionOf(n.Key.GetToken())
-	}
-	return positionOf(node.GetToken())
-}
-
-// found names what stands where something else is needed, without its content.
-func found(node ast.Node) string {
-	names := map[ast.NodeType]string{
-		ast.MappingType: "found a mapping", ast.MappingValueType: "found a mapping", ast.SequenceType: "found a list",
-		ast.StringType: "found a text", ast.LiteralType: "found a text", ast.BoolType: "found true or false",
-		ast.IntegerType: "found a number", ast.FloatType: "found a number", ast.InfinityType: "found a number",
-		ast.NanType: "found a number", ast.NullType: "found nothing",
-		ast.AnchorType: "and YAML anchors are not taken", ast.AliasType: "and YAML aliases are not taken",
-		ast.TagType: "and YAML tags are not taken", ast.MergeKeyType: "and YAML merge keys are not taken",
-	}
-	if name, ok := names[node.Type()]; ok {
-		return name
-	}
-	return "found " + strings.ToLower(node.Type().String())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/token"
 )
@@ -21,6 +22,28 @@ func positionOf(t *token.Token) Position {
 		return Position{Line: 1, Column: 1}
 	}
 	return Position{Line: t.Position.Line, Column: t.Position.Column}
+}
+
+// extent is how many characters each line of a file has.
+type extent []int
+
+func extentOf(text string) extent {
+	lines := strings.Split(text, "\n")
+	size := make(extent, len(lines))
+	for i, line := range lines {
+		size[i] = utf8.RuneCountInString(strings.TrimSuffix(line, "\r"))
+	}
+	return size
+}
+
+// hold returns the place itself when it is in the file, else the nearest one
+// that is: the YAML parser puts what is missing at the end beyond it.
+func (e extent) hold(at Position) Position {
+	line := min(max(at.Line, 1), len(e))
+	if at.Line > line {
+		return Position{Line: line, Column: e[line-1] + 1}
+	}
+	return Position{Line: line, Column: min(max(at.Column, 1), e[line-1]+1)}
 }
 
 // Fault is one thing that is wrong with a workflow file. It never repeats the

@@ -170,37 +170,3 @@ func TestWhatIsWrittenReadsBackTheSame(t *testing.T) {
 		})
 	}
 }
-
-// Whatever the bytes are, they are a workflow that passes its checks, or faults
-// that lie in the file.
-func FuzzParse(f *testing.F) {
-	for _, seed := range []string{
-		"", "name: w\nactions:\n  - screenshot: {}\n", "name: w\nlabels: {a: b}\nactions: [{wait: {duration: 1.5s}}]",
-		"a: &x [*x]", "? a\n: b\n", "<<: {a: b}", "name: |2-\n   x\n", "\ufeffname: 'it''s'\r\n", "- - - -", "{{[[", "!!x y", "%YAML 1.2\n---\n",
-		valid("click: {count: 4}"), valid("type: {text: \"\\ud83d\\ude00\"}"), "name:\tw", "--- >\n a\n...\n",
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		w, err := Parse("w.yaml", data)
-		if err == nil {
-			text, err := protojson.Marshal(w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			again, err := Parse("w.yaml", text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(w, again, protocmp.Transform()); diff != "" {
-				t.Fatal(diff)
-			}
-			return
-		}
-		for _, fault := range err.(Faults) { //nolint:errorlint // Parse promises this very type
-			if fault.Line < 1 || fault.Column < 1 || fault.Message == "" {
-				t.Errorf("a fault without place: %+v", fault)
-			}
-		}
-	})
-}

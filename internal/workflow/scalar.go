@@ -23,7 +23,7 @@ func isComposite(field protoreflect.FieldDescriptor) bool {
 
 // scalar reads one value that is no collection; its kinds are those that the
 // schema's workflow uses.
-func (d *decoder) scalar(node ast.Node, field protoreflect.FieldDescriptor) (protoreflect.Value, bool) {
+func (d *decoder) scalar(path string, node ast.Node, field protoreflect.FieldDescriptor) (protoreflect.Value, bool) {
 	none := protoreflect.Value{}
 	at := positionOf(node.GetToken())
 	switch field.Kind() {
@@ -36,28 +36,28 @@ func (d *decoder) scalar(node ast.Node, field protoreflect.FieldDescriptor) (pro
 		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.InfinityNode, *ast.NanNode:
 			hint = "; put it in quotes if it is one"
 		}
-		d.fault(at, "a text is needed, %s%s", found(node), hint)
+		d.unread(path, at, "a text is needed, %s%s", found(node), hint)
 	case protoreflect.BoolKind:
 		if b, ok := node.(*ast.BoolNode); ok {
 			return protoreflect.ValueOfBool(b.Value), true
 		}
-		d.fault(at, "true or false is needed, %s", found(node))
+		d.unread(path, at, "true or false is needed, %s", found(node))
 	case protoreflect.Int32Kind:
 		if n, err := strconv.ParseInt(rawNumber(node), 10, 32); err == nil {
 			return protoreflect.ValueOfInt32(int32(n)), true
 		}
-		d.fault(at, "a whole number from %d to %d is needed, %s", math.MinInt32, math.MaxInt32, found(node))
+		d.unread(path, at, "a whole number from %d to %d is needed, %s", math.MinInt32, math.MaxInt32, found(node))
 	case protoreflect.DoubleKind:
 		if f, err := strconv.ParseFloat(rawNumber(node), 64); err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) {
 			return protoreflect.ValueOfFloat64(f), true
 		}
-		d.fault(at, "a number is needed, %s", found(node))
+		d.unread(path, at, "a number is needed, %s", found(node))
 	case protoreflect.EnumKind:
-		return d.enum(node, field.Enum())
+		return d.enum(path, node, field.Enum())
 	case protoreflect.MessageKind:
-		return d.duration(node)
+		return d.duration(path, node)
 	default:
-		d.fault(at, "a %s cannot be written in a workflow file", field.Kind())
+		d.unread(path, at, "a %s cannot be written in a workflow file", field.Kind())
 	}
 	return none, false
 }
@@ -88,12 +88,12 @@ func rawNumber(node ast.Node) string {
 
 // enum takes a value's full name, or its name without the prefix that all
 // values of the type share, ignoring case.
-func (d *decoder) enum(node ast.Node, desc protoreflect.EnumDescriptor) (protoreflect.Value, bool) {
+func (d *decoder) enum(path string, node ast.Node, desc protoreflect.EnumDescriptor) (protoreflect.Value, bool) {
 	at := positionOf(node.GetToken())
 	names := enumNames(desc)
 	text, ok := textOf(node)
 	if !ok {
-		d.fault(at, "one of %s is needed, %s", strings.Join(names[1:], ", "), found(node))
+		d.unread(path, at, "one of %s is needed, %s", strings.Join(names[1:], ", "), found(node))
 		return protoreflect.Value{}, false
 	}
 	if v := desc.Values().ByName(protoreflect.Name(text)); v != nil {
@@ -102,7 +102,7 @@ func (d *decoder) enum(node ast.Node, desc protoreflect.EnumDescriptor) (protore
 	if i := slices.Index(names, strings.ToLower(text)); i >= 0 {
 		return protoreflect.ValueOfEnum(desc.Values().Get(i).Number()), true
 	}
-	d.fault(at, "%q is none of %s", text, strings.Join(names[1:], ", "))
+	d.unread(path, at, "%q is none of %s", text, strings.Join(names[1:], ", "))
 	return protoreflect.Value{}, false
 }
 
@@ -119,13 +119,13 @@ func enumNames(desc protoreflect.EnumDescriptor) []string {
 }
 
 // duration reads `1.5s`, and what Go reads beside it: `500ms`, `2m`, `1h30m`.
-func (d *decoder) duration(node ast.Node) (protoreflect.Value, bool) {
+func (d *decoder) duration(path string, node ast.Node) (protoreflect.Value, bool) {
 	text, ok := textOf(node)
 	if ok {
 		if span, err := time.ParseDuration(text); err == nil {
 			return protoreflect.ValueOfMessage(durationpb.New(span).ProtoReflect()), true
 		}
 	}
-	d.fault(positionOf(node.GetToken()), "a duration such as 1.5s, 500ms or 2m is needed")
+	d.unread(path, positionOf(node.GetToken()), "a duration such as 1.5s, 500ms or 2m is needed")
 	return protoreflect.Value{}, false
 }
