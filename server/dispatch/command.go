@@ -8,46 +8,62 @@ import (
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
-func (m *Machine) submit(recs *recorder, in Submit) {
-	r := &replay.Replay{}
-	m.live = append(m.live, r)
-	if !recs.addTo(r, in.ReplayID, in.Created) {
-		m.live = slices.DeleteFunc(m.live, func(l *replay.Replay) bool { return l == r })
-		m.effect(Answer{Reply: in.Reply, Err: fmt.Errorf("replay %s cannot be created", in.ReplayID)})
-		return
-	}
-	m.answer(in.Reply, r)
+// asked is a Submit or a Command that was decided. It is answered when the step
+// has come to its end, so that the answer shows all that it led to.
+type asked struct {
+	reply    func(Answer)
+	replayID string
+	appendID string
+	replay   *replay.Replay // nil with err
+	err      error
 }
 
-func (m *Machine) answer(reply func(Answer), r *replay.Replay) {
-	a := Answer{Reply: reply, Replay: r.ID, Remaining: len(r.Steps) - r.Settled}
-	if m.session != nil {
-		a.SessionID = m.session.ID
+func (m *Machine) submit(recs *recorder, in Submit) *asked {
+	a := &asked{reply: in.Reply, replayID: in.ReplayID, replay: &replay.Replay{}}
+	m.live = append(m.live, a.replay)
+	if !recs.addTo(a.replay, in.ReplayID, in.Created) {
+		m.live = slices.DeleteFunc(m.live, func(l *replay.Replay) bool { return l == a.replay })
+		a.err = fmt.Errorf("replay %s cannot be created", in.ReplayID)
 	}
-	m.effect(a)
+	return a
 }
 
-func (m *Machine) command(recs *recorder, in Command) {
+func (m *Machine) command(recs *recorder, in Command) *asked {
+	a := &asked{reply: in.Reply, replayID: in.ReplayID, appendID: in.AppendID}
+	if in.SessionID != "" && (m.session == nil || m.session.ID != in.SessionID) {
+		a.err = ErrOldSession
+		return a
+	}
 	r := m.find(in.ReplayID)
 	if in.ReplayID == "" && len(m.live) > 0 {
 		r = m.live[0]
 	}
-	if in.SessionID != "" && (m.session == nil || m.session.ID != in.SessionID) {
-		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: ErrOldSession})
-		return
-	}
 	if r == nil {
-		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: replay.ErrNotFound})
+		a.err = replay.ErrNotFound
+		return a
+	}
+	a.replay, a.replayID = r, r.ID
+	var events []replay.Event
+	if events, a.err = in.Decide(r); a.err == nil && !recs.add(r, events...) {
+		a.err = errors.New("the command does not fit the replay's state")
+	}
+	return a
+}
+
+// answer says what became of the replay that was submitted or commanded.
+func (m *Machine) answer(a *asked) {
+	out := Answer{Reply: a.reply, Replay: a.replayID, Err: a.err}
+	if a.err != nil {
+		m.effect(out)
 		return
 	}
-	events, err := in.Decide(r)
-	if err != nil {
-		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: err})
-		return
+	v := m.glance(a.replay)
+	out.View, out.Remaining = &v, len(a.replay.Steps)-a.replay.Settled
+	if m.session != nil {
+		out.SessionID = m.session.ID
 	}
-	if !recs.add(r, events...) {
-		m.effect(Answer{Reply: in.Reply, Replay: in.ReplayID, Err: errors.New("the command does not fit the replay's state")})
-		return
+	if first, count, ok := a.replay.AppendedBy(a.appendID); ok {
+		out.Appended = a.replay.StepActionIDs(first, count)
 	}
-	m.answer(in.Reply, r)
+	m.effect(out)
 }

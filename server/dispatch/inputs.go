@@ -51,7 +51,9 @@ type (
 		SessionID string
 		// Decide is one of the replay's command functions.
 		Decide func(*replay.Replay) ([]replay.Event, error)
-		Reply  func(Answer)
+		// AppendID is the request id of an append: the answer names its actions.
+		AppendID string
+		Reply    func(Answer)
 	}
 	// Tick says that time has passed.
 	Tick struct{}
@@ -121,9 +123,11 @@ type (
 	// Answer answers a Submit or a Command.
 	Answer struct {
 		Reply     func(Answer)
-		Replay    string // its id
-		SessionID string // empty: the agent is away
-		Remaining int    // actions that are not settled yet
+		Replay    string   // its id
+		SessionID string   // empty: the agent is away
+		Remaining int      // actions that are not settled yet
+		View      *View    // the replay after it, without its actions; nil with Err
+		Appended  []string // ids of the actions of the append that Command.AppendID names
 		Err       error
 	}
 	// Changed says that a replay is different now.

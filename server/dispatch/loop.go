@@ -222,8 +222,7 @@ func (l *Loop) fail(out Outcome, err error) {
 	for _, effect := range out.Effects {
 		switch effect := effect.(type) {
 		case Answer:
-			effect.Err = err
-			effect.Reply(effect)
+			effect.Reply(Answer{Reply: effect.Reply, Replay: effect.Replay, Err: err})
 		case Welcome:
 			if c := l.conns[effect.SessionID]; c != nil {
 				c.Close(err)

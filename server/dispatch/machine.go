@@ -102,6 +102,7 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 	defer func() { m.out = nil }()
 	recs := newRecorder(m)
 	var found Swept
+	var ask *asked
 	switch in := in.(type) {
 	case Open:
 		// If this cannot be written the new stream is closed, and the one before
@@ -113,9 +114,9 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 	case Report:
 		m.report(recs, in)
 	case Submit:
-		m.submit(recs, in)
+		ask = m.submit(recs, in)
 	case Command:
-		m.command(recs, in)
+		ask = m.command(recs, in)
 	case Tick, Sweep:
 		found = m.tick(recs)
 	default:
@@ -124,6 +125,9 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 	}
 	m.advance(recs)
 	recs.finish()
+	if ask != nil {
+		m.answer(ask)
+	}
 	if sweep, ok := in.(Sweep); ok {
 		found.Done, found.InFlight = sweep.Done, m.pending.Len()
 		m.effect(found)
@@ -248,7 +252,7 @@ func (m *Machine) leave() {
 // showPresence tells the watchers that the agent has come or gone.
 func (m *Machine) showPresence() {
 	for _, r := range m.live {
-		m.effect(Changed{View: m.view(r, []string{})})
+		m.effect(Changed{View: m.glance(r)})
 	}
 }
 

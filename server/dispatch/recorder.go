@@ -72,7 +72,11 @@ func (p *part) touch(r *replay.Replay, ev replay.Event) {
 		id = ev.Decide
 	case replay.GatePassed:
 		id = r.Current(ev.Step).ID
-	case replay.Started:
+	case replay.Appended:
+		for step := len(r.Steps) - len(ev.Steps); step < len(r.Steps); step++ {
+			p.touched[r.Current(step).ID] = true
+		}
+	case replay.Started, replay.Closed:
 	default:
 		p.all = true
 	}

@@ -1,6 +1,9 @@
 package dispatch
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/reprise-rpa/reprise/server/pending"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -11,8 +14,8 @@ type View struct {
 	Head      replay.Head
 	Pause     *replay.Pause
 	AgentAway bool
-	All       bool // Actions are all of them, not only those that changed
-	Actions   []ActionView
+	All       bool           // Actions are all of them, not only those that changed
+	Actions   []ActionView   // those that changed in the order of the workflow, all of them in that of the decisions
 	Events    []replay.Event // what led here since the view before
 }
 
@@ -24,6 +27,9 @@ type ActionView struct {
 	Phase      pending.Phase
 	Doing      string
 }
+
+// glance shows a replay without its actions.
+func (m *Machine) glance(r *replay.Replay) View { return m.view(r, []string{}) }
 
 // view shows a replay with the actions named; nil: all.
 func (m *Machine) view(r *replay.Replay, ids []string) View {
@@ -40,6 +46,9 @@ func (m *Machine) view(r *replay.Replay, ids []string) View {
 	for _, id := range ids {
 		v.Actions = append(v.Actions, m.actionView(r, r.Find(id)))
 	}
+	slices.SortFunc(v.Actions, func(a, b ActionView) int {
+		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Resumes, b.Resumes), cmp.Compare(a.Retries, b.Retries))
+	})
 	return v
 }
 
@@ -65,29 +74,4 @@ func (m *Machine) actionView(r *replay.Replay, a *replay.Action) ActionView {
 func ViewOfAction(r *replay.Replay, a *replay.Action) ActionView {
 	step := &r.Steps[a.Step]
 	return ActionView{Action: *a, Name: step.Name, Kind: step.Kind, Payload: step.Payload}
-}
-
-// Status is a machine at one moment.
-type Status struct {
-	ID            string
-	SessionID     string // empty: the agent is away
-	CurrentReplay string
-	InFlight      string // the action
-	Queued        int    // replays behind the current one
-}
-
-// Status shows the machine.
-func (m *Machine) Status() Status {
-	s := Status{ID: m.id}
-	if m.session != nil {
-		s.SessionID = m.session.ID
-	}
-	if len(m.live) > 0 {
-		r := m.live[0]
-		s.CurrentReplay, s.Queued = r.ID, len(m.live)-1
-		if r.InFlight >= 0 {
-			s.InFlight = r.Actions[r.InFlight].ID
-		}
-	}
-	return s
 }

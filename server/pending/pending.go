@@ -145,6 +145,16 @@ func (m *Map) Get(actionID string) (Entry, bool) {
 	return Entry{}, false
 }
 
+// Deadline returns what an entry waits for, and until when; false: it is not there,
+// or its deadline stands still.
+func (m *Map) Deadline(actionID string) (Kind, time.Time, bool) {
+	it, ok := m.entries[actionID]
+	if !ok || it.index < 0 {
+		return 0, time.Time{}, false
+	}
+	return it.kind, it.at, true
+}
+
 // Len returns the number of entries.
 func (m *Map) Len() int { return len(m.entries) }
 

@@ -127,3 +127,23 @@ func TestTheHeapNeverForgetsADeadline(t *testing.T) {
 		}
 	})
 }
+
+func TestADeadlineIsToldWhileItRuns(t *testing.T) {
+	m := newMap()
+	put(t, m, "a")
+	want := func(when string, kind Kind, at time.Time, running bool) {
+		t.Helper()
+		if k, a, ok := m.Deadline("a"); k != kind || !a.Equal(at) || ok != running {
+			t.Errorf("%s: %v at %v, %v; want %v at %v, %v", when, k, a, ok, kind, at, running)
+		}
+	}
+	want("put", 0, time.Time{}, false)
+	m.Arm("a", start)
+	want("sent", Receipt, start.Add(5*time.Second), true)
+	m.Progress("a", Executing, "", start.Add(time.Second))
+	want("executing", Orphan, start.Add(31*time.Second), true)
+	m.StandStill()
+	want("without a stream", 0, time.Time{}, false)
+	m.Remove("a")
+	want("removed", 0, time.Time{}, false)
+}

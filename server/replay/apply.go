@@ -62,6 +62,10 @@ func (r *Replay) apply(ev Event, at time.Time) error {
 			r.State = Running
 		}
 		return nil
+	case Appended:
+		return r.append(ev)
+	case Closed:
+		return r.close(ev)
 	case PausedBy:
 		return r.pause(ev, at)
 	case GatePassed:
@@ -105,13 +109,13 @@ func (r *Replay) create(id string, c Created, at time.Time) error {
 	}
 	*r = Replay{
 		ID: id, MachineID: c.MachineID, Workflow: c.Workflow, RequestID: c.RequestID, RequestHash: c.RequestHash,
-		Labels: c.Labels, Unattended: c.Unattended, Steps: c.Steps, State: Queued, InFlight: -1, CreatedAt: at, UpdatedAt: at,
-		Actions: make([]Action, 0, len(c.Steps)), current: make([]int, len(c.Steps)),
+		Labels: c.Labels, Unattended: c.Unattended, Masks: c.Masks, Open: c.Open, State: Queued, InFlight: -1, CreatedAt: at, UpdatedAt: at,
+		Actions: make([]Action, 0, len(c.Steps)), current: make([]int, 0, len(c.Steps)),
 		older: map[int][]int{}, byID: make(map[string]int, len(c.Steps)), gatePassed: map[int]bool{},
+		appends: map[string]appended{}, names: map[string]int{},
 	}
-	for step := range c.Steps {
-		r.add(Action{Step: step})
-	}
+	r.Steps = slices.Clip(c.Steps) // what is appended must not grow into the event's own steps
+	r.queueFrom(0)
 	return nil
 }
 
@@ -225,6 +229,7 @@ func (r *Replay) dispatch(i int, ev Dispatched, at time.Time) error {
 	a.AttemptID, a.SpoolID, a.BootID, a.Reason, a.Lost = ev.AttemptID, ev.SpoolID, ev.BootID, ev.Reason, false
 	a.Dispatches++
 	a.Deliveries++
+	a.LastDispatchedAt = at
 	if a.FirstDispatchedAt.IsZero() {
 		a.FirstDispatchedAt = at
 	}
@@ -288,7 +293,7 @@ func (r *Replay) end(ev Ended, at time.Time) {
 			r.setState(i, ActionCancelled)
 		}
 	}
-	r.State, r.EndReason, r.EndedAt, r.Pause = ev.State, ev.Reason, at, nil
+	r.State, r.EndReason, r.EndedAt, r.Pause, r.Open = ev.State, ev.Reason, at, nil, false
 }
 
 func pauseID(replayID string, n int) string { return fmt.Sprintf("%s-pause%d", replayID, n) }

@@ -15,13 +15,18 @@ type ResumeCommand struct {
 }
 
 // DecidePause stops dispatching. An action in flight finishes. Pausing a paused
-// replay changes nothing.
+// replay changes nothing, but where a person paused it and now says something
+// else: that is another pause, shown with the new words, and all that waits for a
+// decision still does.
 func (r *Replay) DecidePause(by, text string) ([]Event, error) {
 	switch {
 	case r.State.Ended():
 		return nil, fmt.Errorf("%w: it is %v", ErrEnded, r.State)
-	case r.State == Paused:
+	case r.State == Paused && (r.Pause.Reason != "operator" || text == "" || text == r.Pause.Message):
 		return nil, nil
+	case r.State == Paused:
+		p := r.Pause
+		return []Event{PausedBy{Reason: p.Reason, Message: text, Checks: p.Checks, Decide: p.Decide, Again: p.Again, Gate: p.Gate, By: by}}, nil
 	}
 	if text == "" {
 		text = message("operator", "")
@@ -86,8 +91,7 @@ func (r *Replay) StepOf(idOrName string) (int, bool) {
 	if a := r.Find(idOrName); a != nil {
 		return a.Step, true
 	}
-	step := slices.IndexFunc(r.Steps, func(s Step) bool { return s.Name != "" && s.Name == idOrName })
-	return step, step >= 0
+	return r.StepNamed(idOrName)
 }
 
 // DecideCancel ends a live replay. Cancelling a cancelled one changes nothing.

@@ -12,7 +12,8 @@ type Session struct {
 
 // DecideNext moves a replay whose machine is free: it puts the head of the queue
 // in flight, pauses for a person, or completes. Without a session nothing is
-// dispatched; a replay with nothing left to do completes all the same.
+// dispatched; a replay with nothing left to do completes all the same, unless it
+// is open: it waits for more, and does not start before it has a first action.
 func (r *Replay) DecideNext(s *Session) []Event {
 	if r.InFlight >= 0 || r.State != Queued && r.State != Running {
 		return nil
@@ -21,18 +22,17 @@ func (r *Replay) DecideNext(s *Session) []Event {
 		return r.askNext()
 	}
 	step, ok := r.Next()
-	if !ok && r.started {
+	switch {
+	case !ok && r.Open:
+		return nil
+	case !ok:
 		return []Event{Ended{State: Completed}}
-	}
-	if s == nil {
+	case s == nil:
 		return nil
 	}
 	var events []Event
 	if !r.started {
 		events = append(events, Started{})
-	}
-	if !ok {
-		return append(events, Ended{State: Completed})
 	}
 	if ev := r.gate(step); ev != nil {
 		return append(events, ev)

@@ -44,3 +44,22 @@ func reportOutcome(ev Reported) string {
 	}
 	return ev.Outcome.String() + ": " + ev.Report.Code
 }
+
+// By says who asked for an event; empty: the server, or the agent.
+func By(ev Event) string {
+	switch ev := ev.(type) {
+	case Created:
+		return ev.By
+	case Appended:
+		return ev.By
+	case Closed:
+		return ev.By
+	case PausedBy:
+		return ev.By
+	case Resumed:
+		return ev.By
+	case Ended:
+		return ev.By
+	}
+	return ""
+}

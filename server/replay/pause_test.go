@@ -187,14 +187,36 @@ func TestAResumeWhilePausingIsPlainOrRefused(t *testing.T) {
 }
 
 func TestPausingAPausedReplayChangesNothing(t *testing.T) {
-	w := running(t, click)
-	w.pause()
-	if events, err := w.r.DecidePause("bob", "again"); err != nil || events != nil {
-		t.Errorf("decided %v, %v", events, err)
+	asked, dialog := running(t, click), running(t, click)
+	asked.pause()
+	dialog.report("r-1", failed(CodeSystemDialog, CompletionNotStarted))
+	for _, c := range []struct {
+		w    *world
+		text string
+	}{{asked, ""}, {asked, asked.r.Pause.Message}, {dialog, "I am on it"}} {
+		if events, err := c.w.r.DecidePause("bob", c.text); err != nil || events != nil {
+			t.Errorf("%s, %q: decided %v, %v", c.w.r.Pause.Reason, c.text, events, err)
+		}
 	}
-	if w.r.Pause.By != "alice" {
-		t.Error("the pause has changed hands")
+}
+
+func TestOtherWordsOfAPersonAreAnotherPauseThatAsksForTheSame(t *testing.T) {
+	w := running(t, click, click)
+	w.report("r-1", failed(CodePerson, CompletionUnknown))
+	w.wantPaused("operator", "r-1")
+	old := *w.r.Pause
+	events, err := w.r.DecidePause("bob", "wait for the backup")
+	if err != nil {
+		t.Fatal(err)
 	}
+	w.apply(events...)
+	w.wantPaused("operator", "r-1")
+	if p := w.r.Pause; p.Message != "wait for the backup" || p.By != "bob" || p.ID == old.ID {
+		t.Errorf("the pause is %+v, was %+v", *p, old)
+	}
+	w.wantState("r-1", ActionNeedsHelp)
+	w.resume(ResumeCommand{})
+	w.wantInFlight("r-1_resume")
 }
 
 func TestEachPauseHasAnIDOfItsOwn(t *testing.T) {

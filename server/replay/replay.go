@@ -22,17 +22,21 @@ type Replay struct {
 	RequestHash string // of the request's body; same id and body, same replay
 	Labels      map[string]string
 	Unattended  bool
-	Steps       []Step
-	Actions     []Action // every decision to run a step, in the order of the decisions
-	State       State
-	Pause       *Pause // set exactly while State is Paused
-	InFlight    int    // index in Actions of the one that is dispatched; -1: none
-	Settled     int    // steps that are acked, skipped or abandoned
-	EndReason   string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	EndedAt     time.Time
-	Revision    int64 // the last record's sequence number
+	Masks       []Mask // what no picture may show
+	// Open replays take more steps and do not complete. One with nothing to do
+	// keeps its place: those behind it wait.
+	Open      bool
+	Steps     []Step
+	Actions   []Action // every decision to run a step, in the order of the decisions
+	State     State
+	Pause     *Pause // set exactly while State is Paused
+	InFlight  int    // index in Actions of the one that is dispatched; -1: none
+	Settled   int    // steps that are acked, skipped or abandoned
+	EndReason string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	EndedAt   time.Time
+	Revision  int64 // the last record's sequence number
 
 	started    bool          // it has held the machine
 	cursor     int           // no step before it is queued, but for those in tail
@@ -41,9 +45,11 @@ type Replay struct {
 	older      map[int][]int // by step: the decisions before that, if any
 	helpless   int           // steps that need a person's decision
 	byID       map[string]int
-	pauses     int          // how many pauses there were
-	noEffect   []int        // actions in a row that should have changed the screen and did not
-	gatePassed map[int]bool // steps whose pause before they run is over
+	pauses     int                 // how many pauses there were
+	noEffect   []int               // actions in a row that should have changed the screen and did not
+	gatePassed map[int]bool        // steps whose pause before they run is over
+	appends    map[string]appended // by request id
+	names      map[string]int      // steps by their own names
 }
 
 // State is the state of a replay.
@@ -115,18 +121,25 @@ type Action struct {
 	Deliveries        int    // those that count against the limit
 	Resent            int    // resends spent
 	FirstDispatchedAt time.Time
-	LastResentAt      time.Time
-	Reason            Reason  // why it was put back last
-	SpoolID, BootID   string  // the agent's memory and process at the last delivery
-	Reported          bool    // a report of it was taken, or one of a decision that replaced it
-	RanLate           bool    // its report, taken while its successor was out, says that it may have run
-	Lost              bool    // delivered to an agent that came back with another memory
-	Report            *Report // the one that was taken
-	Correction        *Point  // where a person said to act
+	LastDispatchedAt  time.Time
+	LastResentAt      time.Time // when it was put back last
+	Reason            Reason    // why it was put back last
+	SpoolID, BootID   string    // the agent's memory and process at the last delivery
+	Reported          bool      // a report of it was taken, or one of a decision that replaced it
+	RanLate           bool      // its report, taken while its successor was out, says that it may have run
+	Lost              bool      // delivered to an agent that came back with another memory
+	Report            *Report   // the one that was taken
+	Correction        *Point    // where a person said to act
 }
 
 // Point is a place in fractions of a monitor.
 type Point struct{ X, Y float64 }
+
+// Mask is a rectangle that no picture shows, in fractions of a monitor.
+type Mask struct {
+	Monitor                  int
+	Left, Top, Width, Height float64
+}
 
 // ActionState is the state of one decision to run a step.
 type ActionState int
@@ -219,71 +232,4 @@ func name(names []string, i int) string {
 		return "UNKNOWN"
 	}
 	return names[i]
-}
-
-// Head is what lists and filters need of a replay; it is stored beside its
-// records, in the same transaction.
-type Head struct {
-	ReplayID    string
-	MachineID   string
-	Workflow    string
-	RequestID   string
-	RequestHash string
-	Labels      map[string]string
-	Unattended  bool
-	Open        bool // more steps may be appended
-	State       State
-	Pausing     bool // paused, and an action is still in flight
-	PauseReason string
-	Actions     int // steps of the workflow
-	Settled     int
-	EndReason   string
-	CreatedAt   time.Time
-	UpdatedAt   time.Time
-	EndedAt     time.Time // zero while it lives
-	Revision    int64
-}
-
-// Head returns the replay's head.
-func (r *Replay) Head() Head {
-	h := Head{
-		ReplayID: r.ID, MachineID: r.MachineID, Workflow: r.Workflow, RequestID: r.RequestID, RequestHash: r.RequestHash,
-		Labels: r.Labels, Unattended: r.Unattended, State: r.State, Actions: len(r.Steps), Settled: r.Settled,
-		EndReason: r.EndReason, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, EndedAt: r.EndedAt, Revision: r.Revision,
-	}
-	if r.Pause != nil {
-		h.PauseReason, h.Pausing = r.Pause.Reason, r.InFlight >= 0
-	}
-	return h
-}
-
-// Mask is a rectangle that no picture shows, in fractions of a monitor.
-type Mask struct {
-	Monitor                  int
-	Left, Top, Width, Height float64
-}
-
-// Positioned is a record with its place in the journal as a whole, which is never
-// given twice and grows in the order in which records became durable.
-type Positioned struct {
-	Position  int64
-	MachineID string
-	Record
-}
-
-// EventFilter says which records a reader of the journal wants.
-type EventFilter struct {
-	MachineID string // empty: of all machines
-	ReplayID  string // empty: of all replays
-}
-
-// Filter says which heads a list holds.
-type Filter struct {
-	MachineID     string            // empty: of all machines
-	States        []State           // empty: in all states
-	Labels        map[string]string // all of these
-	CreatedFrom   time.Time         // then or later; zero: whenever
-	CreatedBefore time.Time         // before then; zero: whenever
-	PageSize  int     // at most
-	PageToken string  // what the page before returned; empty: the first page
 }
