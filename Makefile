@@ -9,6 +9,7 @@ SHELL       := /bin/bash -o pipefail
 
 BIN     := bin
 DESKTOP ?= virtual
+FUZZTIME ?= 30s
 BUF     := go tool -modfile=tools/go.mod buf
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
 GO      := go
@@ -45,6 +46,10 @@ test-x11: ## the driver suite on a real X display (installs xvfb and xterm where
 .PHONY: cases
 cases: ## the contract's cases, one line each
 	@tools/cases
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (30s), one line each
+	@FUZZTIME=$(FUZZTIME) tools/fuzz
 
 .PHONY: bench
 bench: ## benchmarks; a number counts as a ratio to another one of the same run
