@@ -20,7 +20,8 @@ type Config struct {
 	Log     *slog.Logger     // nil: nothing is logged
 }
 
-// Server returns the chain, for calls and for streams, as options of a server.
+// Server returns the chain, for calls and for streams, and the codec that belongs
+// to it, as options of a server.
 func Server(c Config) ([]grpc.ServerOption, error) {
 	if c.Auth == nil {
 		return nil, errors.New("interceptors: Auth is required")
@@ -37,5 +38,7 @@ func Server(c Config) ([]grpc.ServerOption, error) {
 	}
 	unary = append(unary, c.Auth.Unary(), valid.Unary(), recovery.Unary(c.Log))
 	stream = append(stream, c.Auth.Stream(), valid.Stream(), recovery.Stream(c.Log))
-	return []grpc.ServerOption{grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...)}, nil
+	return []grpc.ServerOption{
+		grpc.ForceServerCodecV2(validation.Codec()), grpc.ChainUnaryInterceptor(unary...), grpc.ChainStreamInterceptor(stream...),
+	}, nil
 }

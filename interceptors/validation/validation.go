@@ -5,7 +5,9 @@
 //
 // A refused message ends its call with INVALID_ARGUMENT, which names each field in
 // a google.rpc.BadRequest (the middleware of go-grpc-middleware sends a detail of
-// its own instead, which common clients do not read) and never repeats a value.
+// its own instead, which common clients do not read), has the reason INVALID_FIELD
+// in a google.rpc.ErrorInfo, and never repeats a value. So ends a message that
+// cannot be read at all, see Codec, with the reason INVALID_MESSAGE.
 //
 // On an agent's stream this ends the stream, since a report that cannot be read
 // cannot be answered, and an answer is what the agent waits for. An agent of ours
@@ -78,6 +80,9 @@ func (v *Validation) Check(m any) error {
 	if !ok {
 		return status.Errorf(codes.Internal, "not a message: %T", m)
 	}
+	if field, marked := markOf(msg); marked {
+		return unreadable(field)
+	}
 	err := v.validator.Validate(msg)
 	if err == nil {
 		return nil
@@ -89,33 +94,67 @@ func (v *Validation) Check(m any) error {
 	return refuse(invalid.Violations)
 }
 
+// The reasons of an error of this package, and the domain they belong to.
+const (
+	Domain         = "reprise.v1"
+	InvalidField   = "INVALID_FIELD"
+	InvalidMessage = "INVALID_MESSAGE"
+)
+
 // maxNamed bounds how many fields one error names: it travels in a header.
 const maxNamed = 20
 
-func refuse(violations []*protovalidate.Violation) error {
-	detail := &errdetails.BadRequest{}
-	faults := 0
-	for _, v := range violations {
-		if tolerated(v) {
-			continue
-		}
-		if faults++; faults > maxNamed {
-			continue
-		}
-		detail.FieldViolations = append(detail.FieldViolations, &errdetails.BadRequest_FieldViolation{
-			Field:       protovalidate.FieldPathString(v.Proto.GetField()),
-			Description: v.Proto.GetMessage(),
-			Reason:      reason(v.Proto.GetRuleId()),
-		})
+// Faults are the fields of a message that are refused. The zero value has none.
+type Faults struct {
+	named []*errdetails.BadRequest_FieldViolation
+	count int
+}
+
+// Add adds a field: its path, why it is refused and, for programs, by which rule;
+// the rule may be empty.
+func (f *Faults) Add(field, why, rule string) {
+	if f.count++; f.count <= maxNamed {
+		f.named = append(f.named, &errdetails.BadRequest_FieldViolation{Field: field, Description: why, Reason: reason(rule)})
 	}
-	if faults == 0 {
+}
+
+// Err returns the status error of a message with these faults; nil: it has none.
+func (f *Faults) Err() error {
+	if f.count == 0 {
 		return nil
 	}
-	st := status.New(codes.InvalidArgument, summary(detail.FieldViolations[0], faults-1))
-	if with, err := st.WithDetails(detail); err == nil {
+	return f.as(InvalidField)
+}
+
+func (f *Faults) as(reason string) error {
+	st := status.New(codes.InvalidArgument, summary(f.named[0], f.count-1))
+	info := &errdetails.ErrorInfo{Reason: reason, Domain: Domain}
+	if with, err := st.WithDetails(info, &errdetails.BadRequest{FieldViolations: f.named}); err == nil {
 		st = with
 	}
 	return st.Err()
+}
+
+// unreadable refuses a message of which nothing is known but, maybe, the field
+// that made it so.
+func unreadable(field string) error {
+	var f Faults
+	if field != "" {
+		f.Add(field, "value is not valid UTF-8", "string.utf8")
+		return f.Err()
+	}
+	f.Add("", "the message cannot be read", "")
+	return f.as(InvalidMessage)
+}
+
+func refuse(violations []*protovalidate.Violation) error {
+	var f Faults
+	for _, v := range violations {
+		if !tolerated(v) {
+			f.Add(protovalidate.FieldPathString(v.Proto.GetField()), v.Proto.GetMessage(), v.Proto.GetRuleId())
+		}
+	}
+	return f.Err()
 }
 
 // tolerated says whether v is a word of a newer agent in a report.

@@ -103,3 +103,20 @@ func TestWhatIsNoMessageIsOurFault(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// infoOf returns what an error's ErrorInfo says.
+func infoOf(err error) (reason, domain string) {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			return info.GetReason(), info.GetDomain()
+		}
+	}
+	return "", ""
+}
+
+func TestARefusalHasTheDocumentedReason(t *testing.T) {
+	err := newValidation(t).Check(&reprisev1.FindMissingRequest{Sha256: []string{"x"}})
+	if reason, domain := infoOf(err); reason != InvalidField || domain != Domain {
+		t.Errorf("%q of %q", reason, domain)
+	}
+}

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-rpa/reprise/interceptors/validation"
 )
 
 // The rooms whose sentinels callers can meet.
@@ -79,7 +81,9 @@ func TestTheDocumentHasEveryReason(t *testing.T) {
 	for _, m := range documented.FindAllStringSubmatch(string(page), -1) {
 		got[m[1]] = m[2]
 	}
-	want := map[string]string{"SAFETY_CHECKS": "FAILED_PRECONDITION"}
+	want := map[string]string{
+		"SAFETY_CHECKS": "FAILED_PRECONDITION", validation.InvalidField: "INVALID_ARGUMENT", validation.InvalidMessage: "INVALID_ARGUMENT",
+	}
 	for _, e := range table {
 		want[e.reason] = screaming(e.code.String())
 	}
@@ -88,6 +92,12 @@ func TestTheDocumentHasEveryReason(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("docs/errors.md (-code +document):\n%s", diff)
+	}
+}
+
+func TestAllReasonsAreOfOneDomain(t *testing.T) {
+	if Domain != validation.Domain {
+		t.Errorf("%s and %s", Domain, validation.Domain)
 	}
 }
 
