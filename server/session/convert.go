@@ -75,7 +75,7 @@ func (c converter) dispatch(sessionID string, d dispatch.Delivery) (*reprisev1.D
 	}
 	out := &reprisev1.Dispatch{
 		ReplayId: d.ReplayID, SessionId: sessionID, MachineId: d.MachineID, ActionId: d.ActionID, AttemptId: d.AttemptID,
-		Action: action, Replaces: d.Replaces, FromNode: d.Step.Name,
+		Action: action, Replaces: d.Replaces, FromNode: d.Step.Name, Masks: masks(d.Masks),
 		Timeout: durationpb.New(kind.Timeout(action, c.settings.GetActionTimeout().AsDuration())),
 		DispatchMeta: &reprisev1.DispatchMeta{
 			FirstDispatchedAt: timestamp(d.FirstDispatchedAt), ResentCount: int32(d.Resent), LastResentAt: timestamp(d.LastResentAt),
@@ -86,6 +86,14 @@ func (c converter) dispatch(sessionID string, d dispatch.Delivery) (*reprisev1.D
 		out.CorrectedPosition = &reprisev1.Point{X: p.X, Y: p.Y}
 	}
 	return out, nil
+}
+
+func masks(all []replay.Mask) []*reprisev1.Mask {
+	var out []*reprisev1.Mask
+	for _, m := range all {
+		out = append(out, &reprisev1.Mask{Monitor: int32(m.Monitor), Left: m.Left, Top: m.Top, Width: m.Width, Height: m.Height})
+	}
+	return out
 }
 
 func timestamp(t time.Time) *timestamppb.Timestamp {
@@ -188,7 +196,7 @@ func usable(d *reprisev1.DesktopState) bool {
 
 func info(h *reprisev1.Hello) registry.Info {
 	i := registry.Info{
-		AgentVersion: h.GetVersion(), LastExit: h.GetLastExit(),
+		AgentVersion: h.GetVersion(), ProtocolVersion: int(h.GetProtocolVersion()), Capabilities: h.GetCapabilities(), LastExit: h.GetLastExit(),
 		DesktopKind: int(h.GetDesktopState().GetKind()), DesktopWhy: h.GetDesktopState().GetDetail(),
 	}
 	for _, m := range h.GetMonitors() {

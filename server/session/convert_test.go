@@ -14,6 +14,7 @@ import (
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/registry"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
@@ -145,6 +146,7 @@ func TestADispatchSaysAllThatTheServerKnows(t *testing.T) {
 		ReplayID: "r-1", MachineID: "desk-1", ActionID: "r-1-1_resume", AttemptID: "r-1-1_resume.2", Step: replay.Step{Name: "pay", Payload: payload},
 		FirstDispatchedAt: first, LastResentAt: first.Add(time.Second), Resent: 1, Number: 2, Reason: replay.OrphanTimeout,
 		Replaces: []string{"r-1-1"}, Correction: &replay.Point{X: .25, Y: .75},
+		Masks: []replay.Mask{{Monitor: 1, Left: .1, Top: .2, Width: .3, Height: .4}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -152,6 +154,7 @@ func TestADispatchSaysAllThatTheServerKnows(t *testing.T) {
 	want := &reprisev1.Dispatch{
 		ReplayId: "r-1", SessionId: "s-1", MachineId: "desk-1", ActionId: "r-1-1_resume", AttemptId: "r-1-1_resume.2", Action: action,
 		Replaces: []string{"r-1-1"}, FromNode: "pay", Timeout: durationpb.New(100 * time.Second), CorrectedPosition: &reprisev1.Point{X: .25, Y: .75},
+		Masks: []*reprisev1.Mask{{Monitor: 1, Left: .1, Top: .2, Width: .3, Height: .4}},
 		DispatchMeta: &reprisev1.DispatchMeta{
 			FirstDispatchedAt: timestamp(first), LastResentAt: timestamp(first.Add(time.Second)), ResentCount: 1, Delivery: 2,
 			ResendReason: reprisev1.ResendReason_RESEND_REASON_ORPHAN_TIMEOUT,
@@ -165,6 +168,22 @@ func TestADispatchSaysAllThatTheServerKnows(t *testing.T) {
 	}
 	if _, err := c.dispatch("s-1", dispatch.Delivery{Step: replay.Step{Payload: []byte{0xff}}}); err == nil {
 		t.Error("an action that cannot be read is sent")
+	}
+}
+
+func TestTheRegistryIsToldWhatTheAgentSaysOfItself(t *testing.T) {
+	got := info(&reprisev1.Hello{
+		Version: "1.2.3", ProtocolVersion: 1, Capabilities: []string{"capture", "fly"}, LastExit: "panic",
+		DesktopState: &reprisev1.DesktopState{Kind: reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_LOCKED, Detail: "Win+L"},
+		Monitors:     []*reprisev1.Monitor{{Index: 1, OffsetX: -1920, OffsetY: 10, Width: 1920, Height: 1080, Scale: 1.5, Primary: true}},
+	})
+	want := registry.Info{
+		AgentVersion: "1.2.3", ProtocolVersion: 1, Capabilities: []string{"capture", "fly"}, LastExit: "panic",
+		DesktopKind: int(reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_LOCKED), DesktopWhy: "Win+L",
+		Monitors: []registry.Monitor{{Index: 1, X: -1920, Y: 10, Width: 1920, Height: 1080, Scale: 1.5, Primary: true}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

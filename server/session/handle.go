@@ -33,6 +33,9 @@ func (s *Service) handle(ctx context.Context, ses *session, loop *dispatch.Loop,
 	case *reprisev1.ConnectRequest_Pong:
 		ses.pong(m.Pong.GetNumber())
 		return nil
+	case *reprisev1.ConnectRequest_CaptureResult:
+		s.captured(ses, m.CaptureResult)
+		return nil
 	}
 	return ErrNoHello // a second hello, or nothing that is known
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -52,6 +53,18 @@ func (t *typed) get(actionID string) (secrets []string, ok bool) {
 	defer t.mu.Unlock()
 	secrets, ok = t.known[actionID]
 	return secrets, ok
+}
+
+// all returns what is known of all of them, the longer ones first.
+func (t *typed) all() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []string
+	for _, secrets := range t.known {
+		all = append(all, secrets...)
+	}
+	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
+	return all
 }
 
 // texts are the forms in which an action's text could be repeated: as it is,

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -98,7 +99,7 @@ func receive(ctx context.Context, st stream, out chan<- received) {
 	for {
 		m, err := st.Recv()
 		select {
-		case out <- received{m, err}:
+		case out <- received{m, sendersFault(err)}:
 		case <-ctx.Done():
 			return
 		}
@@ -106,6 +107,19 @@ func receive(ctx context.Context, st stream, out chan<- received) {
 			return
 		}
 	}
+}
+
+// sendersFault tells what the sender did wrong when gRPC itself could not take a
+// message; other errors stay as they are. To gRPC, bytes that are no message are a
+// fault of the server's own.
+func sendersFault(err error) error {
+	switch status.Code(err) {
+	case codes.Internal:
+		return fmt.Errorf("%w: %s", ErrUnreadable, status.Convert(err).Message())
+	case codes.ResourceExhausted:
+		return fmt.Errorf("%w: %s", ErrTooLarge, status.Convert(err).Message())
+	}
+	return err
 }
 
 func (s *Service) hello(ctx context.Context, read <-chan received) (*reprisev1.Hello, error) {
@@ -151,6 +165,7 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 		c.results = append(c.results, res.Ref)
 	}
 	ses := newSession(ctx, open.Session.ID, machineID, c)
+	ses.canCapture = slices.Contains(hello.GetCapabilities(), captureCapability)
 	defer ses.end(nil)
 	if !s.add(ses) {
 		return ErrGoingAway

@@ -30,6 +30,8 @@ var (
 	ErrHelloTimeout = rpcstatus.New(codes.DeadlineExceeded, "NO_HELLO", "the stream did not open in time: no hello came")
 	ErrNoHello      = rpcstatus.New(codes.InvalidArgument, "HELLO_EXPECTED", "the first message must be the hello, and no later one may")
 	ErrOtherMachine = rpcstatus.New(codes.InvalidArgument, "OTHER_MACHINE", "the report is for another machine")
+	ErrUnreadable   = rpcstatus.New(codes.InvalidArgument, "FRAME_UNREADABLE", "a message of the stream cannot be read")
+	ErrTooLarge     = rpcstatus.New(codes.ResourceExhausted, "FRAME_TOO_LARGE", "a message of the stream is too large")
 	ErrProtocol     = rpcstatus.New(codes.FailedPrecondition, "PROTOCOL_UNKNOWN", "the protocol version is not known")
 )
 
@@ -53,8 +55,11 @@ type session struct {
 	open bool                         // the welcome is in out
 	held []*reprisev1.ConnectResponse // what waits for the welcome
 
-	typed typed   // what its actions typed
-	clock clocked // the action that it waits for
+	typed    typed    // what its actions typed
+	clock    clocked  // the action that it waits for
+	captures captures // the pictures that it waits for
+
+	canCapture bool // its agent answers Capture; set before the session is known to others
 
 	pinged   atomic.Uint64 // number of the last ping
 	ponged   atomic.Uint64 // number of the last answer
@@ -118,6 +123,18 @@ func (s *session) push(m *reprisev1.ConnectResponse) {
 	default:
 		s.end(ErrSlowReader)
 	}
+}
+
+// offer hands a message to the writer that nothing depends on: only after the
+// welcome, and only while the queue has room to spare for what must not be lost.
+func (s *session) offer(m *reprisev1.ConnectResponse) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open || len(s.out) >= queueLength/2 {
+		return false
+	}
+	s.push(m)
+	return true
 }
 
 // goAway tells the agent to come back later, then ends the session.

@@ -1,7 +1,11 @@
 // Package sessiontest is an agent that does what a test says, over a real
 // connection: it opens a stream, answers pings by itself unless it is told not to,
-// and hands everything else to the test in order. It remembers nothing and
-// executes nothing.
+// and hands everything else to the test in order; requests for a picture too,
+// unless it is told how to answer them. It remembers nothing and executes nothing.
+//
+// A test takes what comes with Next, Dispatch, Ack and Capture, and answers with
+// Report of what Done, Failed, NotStarted or Unknown make, with Progress, with
+// nothing at all, or with Cut.
 package sessiontest
 
 import (
@@ -29,7 +33,10 @@ type Agent struct {
 // Option changes how an agent behaves.
 type Option func(*options)
 
-type options struct{ silent, blind bool }
+type options struct {
+	silent, blind bool
+	picture       Photographer
+}
 
 // Silent lets pings go unanswered.
 func Silent(o *options) { o.silent = true }
@@ -37,9 +44,13 @@ func Silent(o *options) { o.silent = true }
 // Blind reads nothing of its stream.
 func Blind(o *options) { o.blind = true }
 
-// Hello returns what an agent says of itself on machine with this memory.
+// Hello returns what an agent says of itself on machine with this memory. It says
+// that it can take pictures.
 func Hello(machine, spool string) *reprisev1.Hello {
-	return &reprisev1.Hello{MachineId: machine, AgentInstanceId: spool, BootId: "boot-of-" + spool, ProtocolVersion: 1, Version: "test"}
+	return &reprisev1.Hello{
+		MachineId: machine, AgentInstanceId: spool, BootId: "boot-of-" + spool, ProtocolVersion: 1, Version: "test",
+		Capabilities: []string{"capture"},
+	}
 }
 
 // Open opens a stream and says hello; a nil hello says nothing. The stream ends
@@ -61,7 +72,7 @@ func Open(tb testing.TB, ctx context.Context, conn grpc.ClientConnInterface, hel
 		a.Send(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Hello{Hello: hello}})
 	}
 	if !o.blind {
-		go a.read(!o.silent)
+		go a.read(o)
 	}
 	tb.Cleanup(cancel)
 	return a
@@ -78,7 +89,7 @@ func Welcomed(tb testing.TB, ctx context.Context, conn grpc.ClientConnInterface,
 	return a, w
 }
 
-func (a *Agent) read(answer bool) {
+func (a *Agent) read(o options) {
 	for {
 		m, err := a.Stream.Recv()
 		if err != nil {
@@ -87,9 +98,13 @@ func (a *Agent) read(answer bool) {
 			return
 		}
 		if p := m.GetPing(); p != nil {
-			if answer {
-				_ = a.Stream.Send(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Pong{Pong: &reprisev1.Pong{Number: p.GetNumber()}}})
+			if !o.silent {
+				a.Send(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Pong{Pong: &reprisev1.Pong{Number: p.GetNumber()}}})
 			}
+			continue
+		}
+		if c := m.GetCapture(); c != nil && o.picture != nil {
+			a.CaptureResult(c, o.picture(c))
 			continue
 		}
 		a.in <- m
@@ -177,10 +192,25 @@ func Done(d *reprisev1.Dispatch) *reprisev1.Report {
 	}
 }
 
-// Failed returns a report of failure for what was dispatched.
+// Failed returns a report of failure for what was dispatched; some input may have
+// been sent.
 func Failed(d *reprisev1.Dispatch, code reprisev1.ErrorCode, message string) *reprisev1.Report {
 	r := Done(d)
 	r.Success, r.Completion, r.Effect = false, reprisev1.Completion_COMPLETION_UNKNOWN, reprisev1.Effect_EFFECT_NOT_CHECKED
 	r.Error = &reprisev1.ActionError{Code: code, Message: message}
 	return r
+}
+
+// NotStarted returns a report of failure before any input was sent, so that the
+// server may try again by itself.
+func NotStarted(d *reprisev1.Dispatch, code reprisev1.ErrorCode, message string) *reprisev1.Report {
+	r := Failed(d, code, message)
+	r.Completion = reprisev1.Completion_COMPLETION_NOT_STARTED
+	return r
+}
+
+// Unknown returns the report of an agent that died while it executed and has come
+// back.
+func Unknown(d *reprisev1.Dispatch) *reprisev1.Report {
+	return Failed(d, reprisev1.ErrorCode_ERROR_CODE_OUTCOME_UNKNOWN, "the agent ended while the action was executing")
 }
