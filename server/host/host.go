@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
+	channelz "google.golang.org/grpc/channelz/service"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
@@ -132,6 +133,7 @@ func (h *Host) services(pictures *evidence.Store, tel *telemetry.Telemetry) erro
 	reprisev1.RegisterMachineServiceServer(h.grpc, services)
 	reprisev1.RegisterEvidenceServiceServer(h.grpc, evidence.NewService(pictures, h.log))
 	healthpb.RegisterHealthServer(h.grpc, h.health)
+	channelz.RegisterChannelzServiceToServer(h.grpc)
 	reflection.Register(h.grpc)
 	h.counted.Initialize(h.grpc)
 	for name := range h.grpc.GetServiceInfo() {

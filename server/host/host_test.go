@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
+	channelzpb "google.golang.org/grpc/channelz/grpc_channelz_v1"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
@@ -61,10 +62,7 @@ func serve(t *testing.T, c Config) (*Host, reprisev1.ReplayServiceClient, contex
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := os.ReadFile(filepath.Join(c.Settings.DataDir, tokens.OperatorFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := operatorToken(t, c.Settings.DataDir)
 	lis := bufconn.Listen(1 << 20)
 	ended := make(chan error, 1)
 	go func() { ended <- h.Run(ctx, lis, nil) }()
@@ -80,7 +78,7 @@ func serve(t *testing.T, c Config) (*Host, reprisev1.ReplayServiceClient, contex
 			t.Errorf("the server ended with %v", err)
 		}
 	})
-	return h, reprisev1.NewReplayServiceClient(conn), metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+strings.TrimSpace(string(token)))
+	return h, reprisev1.NewReplayServiceClient(conn), metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
 }
 
 // A fault of ours says nothing to the caller and everything to the log.
@@ -186,4 +184,49 @@ func TestEndedReplaysAreForgotten(t *testing.T) {
 			t.Errorf("after an hour: %v", err)
 		}
 	})
+}
+
+// Those who look for a stuck stream ask channelz; strangers and agents may not.
+func TestChannelzTellsOperatorsOfTheConnections(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		lis := bufconn.Listen(1 << 20)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		h, err := New(ctx, config(dir, &lines{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		agentToken, err := h.Tokens().AddAgent("desk-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- h.Run(ctx, lis, nil) }()
+		conn := knock(t, lis)
+		client := channelzpb.NewChannelzClient(conn)
+		for token, want := range map[string]codes.Code{operatorToken(t, dir): codes.OK, agentToken: codes.PermissionDenied, "": codes.Unauthenticated} {
+			res, err := client.GetServers(metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token), &channelzpb.GetServersRequest{})
+			if status.Code(err) != want {
+				t.Errorf("token %.4s…: %v, want %v", token, err, want)
+			}
+			if want == codes.OK && len(res.GetServer()) == 0 {
+				t.Error("no server is listed")
+			}
+		}
+		_ = conn.Close()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func operatorToken(t *testing.T, dir string) string {
+	t.Helper()
+	token, err := os.ReadFile(filepath.Join(dir, tokens.OperatorFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(token))
 }
