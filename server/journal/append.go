@@ -159,6 +159,9 @@ func (j *Journal) write(f func(*writer) error) (err error) {
 		j.writer = nil
 		return j.db.classify(err)
 	}
+	j.mu.Lock()
+	j.tell()
+	j.mu.Unlock()
 	return nil
 }
 

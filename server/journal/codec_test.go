@@ -41,7 +41,7 @@ func between[T ~int](first, last T) *rapid.Generator[any] {
 
 // events draws one event of each type.
 var events = map[string]func(*rapid.T) replay.Event{
-	"created": generate[replay.Created], "started": generate[replay.Started], "dispatched": generate[replay.Dispatched],
+	"created": generate[replay.Created], "appended": generate[replay.Appended], "closed": generate[replay.Closed], "started": generate[replay.Started], "dispatched": generate[replay.Dispatched],
 	"adopted": generate[replay.Adopted], "requeued": generate[replay.Requeued], "reported": generate[replay.Reported],
 	"lost_memory": generate[replay.LostMemory], "gave_up": generate[replay.GaveUp], "paused_by": generate[replay.PausedBy],
 	"gate_passed": generate[replay.GatePassed], "resumed": generate[replay.Resumed], "ended": generate[replay.Ended],

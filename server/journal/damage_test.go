@@ -23,7 +23,7 @@ func old(t *testing.T) []byte {
 	j := open(t, Options{Dir: dir})
 	large := func(id string) replay.Created {
 		c := created(id, "m", 1)
-		c.Steps[0].Payload = bytes.Repeat([]byte("where to click"), 700)
+		c.Steps[0].Payload = bytes.Repeat([]byte("where to click in "+id+" "), 400)
 		return c
 	}
 	for i := range 8 {
@@ -45,6 +45,20 @@ func old(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return db
+}
+
+// pageOf returns where in the content of old a page lies that holds nothing but a
+// part of that replay.
+func pageOf(t *testing.T, db []byte, id string) int {
+	t.Helper()
+	const pageSize = 4096
+	for at := 0; at < len(db); at += pageSize {
+		if bytes.Count(db[at:at+pageSize], []byte("where to click in "+id)) > pageSize/2/len("where to click in ended0 ") {
+			return at
+		}
+	}
+	t.Fatalf("no page is of %s alone", id)
+	return 0
 }
 
 // Whatever page is hit, the journal stays closed or says what is lost; and one
@@ -141,7 +155,7 @@ func carriesOn(t *testing.T, j *Journal) {
 // A very large database is not read as a whole at a start, and the log says so.
 func TestAStartOfALargeJournalIsNotHeldUp(t *testing.T) {
 	db := old(t)
-	db[bytes.Index(db, []byte("where to click"))+5000] ^= 0x10
+	db[pageOf(t, db, "ended0")+2000] ^= 0x10
 	dir := image{fileName: db}.restore(t)
 	if err := os.Truncate(filepath.Join(dir, fileName), scanMost+4096); err != nil { // a hole takes no room
 		t.Fatal(err)

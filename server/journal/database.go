@@ -119,7 +119,8 @@ func (d database) setUp(ctx context.Context) (err error) {
 	return nil
 }
 
-// migrate brings the tables to the newest version.
+// migrate brings the tables to the newest version, each step in a transaction
+// of its own. A step that writes a table anew needs room for the table once more.
 func (d database) migrate(ctx context.Context) (err error) {
 	db, err := sql.Open("sqlite3", d.writable())
 	if err != nil {
@@ -127,12 +128,7 @@ func (d database) migrate(ctx context.Context) (err error) {
 	}
 	db.SetMaxOpenConns(1)
 	defer func() { err = errors.Join(err, db.Close()) }()
-	sub, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub,
-		goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
+	p, err := migrator(db)
 	if err != nil {
 		return err
 	}
@@ -147,6 +143,15 @@ func (d database) migrate(ctx context.Context) (err error) {
 		return fmt.Errorf("bring the tables up to date: %w", err)
 	}
 	return nil
+}
+
+func migrator(db *sql.DB) (*goose.Provider, error) {
+	sub, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectSQLite3, db, sub,
+		goose.WithDisableGlobalRegistry(true), goose.WithSlog(slog.New(slog.DiscardHandler)))
 }
 
 func (d database) openReaders(ctx context.Context) (*sql.DB, error) {
@@ -172,6 +177,18 @@ func queryText(c *sqlite3.Conn, query string) (_ string, err error) {
 		return "", s.Err()
 	}
 	return strings.ToLower(s.ColumnText(0)), nil
+}
+
+func queryInt(c *sqlite3.Conn, query string) (_ int64, err error) {
+	s, _, err := c.Prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if !s.Step() {
+		return 0, errors.Join(errors.New("there is no row"), s.Err())
+	}
+	return s.ColumnInt64(0), nil
 }
 
 // syncFile makes a file's content durable, or a directory's names.

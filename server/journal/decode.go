@@ -35,6 +35,12 @@ func decodeEvent(e *journalv1.Event) (replay.Event, error) {
 	switch e := e.GetEvent().(type) {
 	case *journalv1.Event_Created:
 		return decodeCreated(e.Created)
+	case *journalv1.Event_Appended:
+		a := e.Appended
+		steps, err := decodeSteps(a.GetSteps())
+		return replay.Appended{RequestID: a.GetRequestId(), RequestHash: a.GetRequestHash(), By: a.GetBy(), Steps: steps}, err
+	case *journalv1.Event_Closed:
+		return replay.Closed{By: e.Closed.GetBy()}, nil
 	case *journalv1.Event_Started:
 		return replay.Started{}, nil
 	case *journalv1.Event_Dispatched:
@@ -74,16 +80,30 @@ func decodeEvent(e *journalv1.Event) (replay.Event, error) {
 }
 
 func decodeCreated(c *journalv1.Created) (replay.Event, error) {
+	steps, err := decodeSteps(c.GetSteps())
+	if err != nil {
+		return nil, err
+	}
 	out := replay.Created{
 		MachineID: c.GetMachineId(), Workflow: c.GetWorkflow(), RequestID: c.GetRequestId(), RequestHash: c.GetRequestHash(),
-		Labels: c.GetLabels(), Unattended: c.GetUnattended(), By: c.GetBy(), Steps: make([]replay.Step, len(c.GetSteps())),
+		Labels: c.GetLabels(), Unattended: c.GetUnattended(), By: c.GetBy(), Steps: steps, Open: c.GetOpen(),
 	}
-	for i, s := range c.GetSteps() {
+	for _, m := range c.GetMasks() {
+		out.Masks = append(out.Masks, replay.Mask{
+			Monitor: int(m.GetMonitor()), Left: m.GetLeft(), Top: m.GetTop(), Width: m.GetWidth(), Height: m.GetHeight(),
+		})
+	}
+	return out, nil
+}
+
+func decodeSteps(steps []*journalv1.Step) ([]replay.Step, error) {
+	out := make([]replay.Step, len(steps))
+	for i, s := range steps {
 		giveUp, err := within("give-up rule", s.GetOnGiveUp(), replay.GiveUpByKind, replay.GiveUpFail)
 		if err != nil {
 			return nil, err
 		}
-		out.Steps[i] = replay.Step{
+		out[i] = replay.Step{
 			Name: s.GetName(), Kind: s.GetKind(), Payload: s.GetPayload(), ServerSide: s.GetServerSide(), Safe: s.GetSafe(),
 			Critical: s.GetCritical(), ChangesScreen: s.GetChangesScreen(), Visual: s.GetVisual(), Monitor: int(s.GetMonitor()),
 			MonitorSource: s.GetMonitorSource(), MaxRetries: int(s.GetMaxRetries()), RetryExecuted: s.GetRetryExecuted(),

@@ -22,12 +22,12 @@ func Dump(ctx context.Context, dir string, w io.Writer) error {
 	err := inspect(ctx, dir, func(tx *sql.Tx) error {
 		return each(ctx, tx, func(rows *sql.Rows) error {
 			var id, machine string
-			var seq, at int64
+			var position, seq, at int64
 			var data sql.RawBytes
-			if err := rows.Scan(&id, &seq, &at, &machine, &data); err != nil {
+			if err := rows.Scan(&position, &id, &seq, &at, &machine, &data); err != nil {
 				return err
 			}
-			place := fmt.Sprintf("%s replay=%s seq=%d machine=%s", instant(at).Format(time.RFC3339Nano), quote(id), seq, quote(machine))
+			place := fmt.Sprintf("%s position=%d replay=%s seq=%d machine=%s", instant(at).Format(time.RFC3339Nano), position, quote(id), seq, quote(machine))
 			rec, err := decode(data)
 			if err != nil {
 				unreadable++
@@ -40,7 +40,8 @@ func Dump(ctx context.Context, dir string, w io.Writer) error {
 				}
 			}
 			return nil
-		}, `SELECT coalesce(h.replay_id, ''), r.seq, r.at, coalesce(h.machine_id, ''), r.data FROM records r LEFT JOIN heads h ON h.ord = r.replay ORDER BY r.replay, r.seq`)
+		}, `SELECT r.rowid, coalesce(h.replay_id, ''), r.seq, r.at, coalesce(h.machine_id, ''), r.data
+			FROM records r LEFT JOIN heads h ON h.ord = r.replay ORDER BY r.replay, r.seq`)
 	})
 	if err == nil && unreadable > 0 {
 		err = fmt.Errorf("%w: %d records are unreadable", ErrDamaged, unreadable)
@@ -57,6 +58,11 @@ func describe(ev replay.Event) string {
 	switch ev := ev.(type) {
 	case replay.Created:
 		return describeCreated(ev)
+	case replay.Appended:
+		kinds, size := kindsOf(ev.Steps)
+		return fields("appended", "request", ev.RequestID, "by", ev.By, "steps", len(ev.Steps), "kinds", kinds, "actions_bytes", size)
+	case replay.Closed:
+		return fields("closed", "by", ev.By)
 	case replay.Started:
 		return "started"
 	case replay.Dispatched:
@@ -91,22 +97,28 @@ func describe(ev replay.Event) string {
 }
 
 func describeCreated(ev replay.Created) string {
-	size := 0
-	var kinds []string // in the order of the steps, runs of one kind counted
-	for i := 0; i < len(ev.Steps); {
+	kinds, size := kindsOf(ev.Steps)
+	return fields("created", "workflow", ev.Workflow, "request", ev.RequestID, "by", ev.By, "unattended", ev.Unattended, "open", ev.Open,
+		"labels", len(ev.Labels), "masks", len(ev.Masks), "steps", len(ev.Steps), "kinds", kinds, "actions_bytes", size)
+}
+
+// kindsOf gives the kinds of the steps in their order, runs of one kind counted,
+// and the size of their actions in bytes.
+func kindsOf(steps []replay.Step) (kinds string, size int) {
+	var runs []string
+	for i := 0; i < len(steps); {
 		n := 0
-		for kind := ev.Steps[i].Kind; i < len(ev.Steps) && ev.Steps[i].Kind == kind; i++ {
-			size += len(ev.Steps[i].Payload)
+		for kind := steps[i].Kind; i < len(steps) && steps[i].Kind == kind; i++ {
+			size += len(steps[i].Payload)
 			n++
 		}
-		kinds = append(kinds, fmt.Sprintf("%s:%d", ev.Steps[i-1].Kind, n))
+		runs = append(runs, fmt.Sprintf("%s:%d", steps[i-1].Kind, n))
 	}
 	const most = 20
-	if len(kinds) > most {
-		kinds = append(kinds[:most], "…")
+	if len(runs) > most {
+		runs = append(runs[:most], "…")
 	}
-	return fields("created", "workflow", ev.Workflow, "request", ev.RequestID, "by", ev.By, "unattended", ev.Unattended, "labels", len(ev.Labels),
-		"steps", len(ev.Steps), "kinds", strings.Join(kinds, ","), "actions_bytes", size)
+	return strings.Join(runs, ","), size
 }
 
 func checkIDs(checks []replay.Check) string {

@@ -32,6 +32,12 @@ func encodeEvent(ev replay.Event) (*journalv1.Event, error) {
 	switch ev := ev.(type) {
 	case replay.Created:
 		return &journalv1.Event{Event: &journalv1.Event_Created{Created: encodeCreated(ev)}}, nil
+	case replay.Appended:
+		return &journalv1.Event{Event: &journalv1.Event_Appended{Appended: &journalv1.Appended{
+			RequestId: ev.RequestID, RequestHash: ev.RequestHash, By: ev.By, Steps: encodeSteps(ev.Steps),
+		}}}, nil
+	case replay.Closed:
+		return &journalv1.Event{Event: &journalv1.Event_Closed{Closed: &journalv1.Closed{By: ev.By}}}, nil
 	case replay.Started:
 		return &journalv1.Event{Event: &journalv1.Event_Started{Started: &journalv1.Started{}}}, nil
 	case replay.Dispatched:
@@ -68,10 +74,18 @@ func encodeEvent(ev replay.Event) (*journalv1.Event, error) {
 func encodeCreated(ev replay.Created) *journalv1.Created {
 	out := &journalv1.Created{
 		MachineId: ev.MachineID, Workflow: ev.Workflow, RequestId: ev.RequestID, RequestHash: ev.RequestHash,
-		Labels: ev.Labels, Unattended: ev.Unattended, By: ev.By, Steps: make([]*journalv1.Step, len(ev.Steps)),
+		Labels: ev.Labels, Unattended: ev.Unattended, By: ev.By, Steps: encodeSteps(ev.Steps), Open: ev.Open,
 	}
-	for i, s := range ev.Steps {
-		out.Steps[i] = &journalv1.Step{
+	for _, m := range ev.Masks {
+		out.Masks = append(out.Masks, &journalv1.Mask{Monitor: int32(m.Monitor), Left: m.Left, Top: m.Top, Width: m.Width, Height: m.Height})
+	}
+	return out
+}
+
+func encodeSteps(steps []replay.Step) []*journalv1.Step {
+	out := make([]*journalv1.Step, len(steps))
+	for i, s := range steps {
+		out[i] = &journalv1.Step{
 			Name: s.Name, Kind: s.Kind, Payload: s.Payload, ServerSide: s.ServerSide, Safe: s.Safe, Critical: s.Critical,
 			ChangesScreen: s.ChangesScreen, Visual: s.Visual, Monitor: int32(s.Monitor), MonitorSource: s.MonitorSource,
 			MaxRetries: int32(s.MaxRetries), RetryExecuted: s.RetryExecuted, FailExhausted: s.FailExhausted,

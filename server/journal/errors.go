@@ -82,7 +82,8 @@ func detail(err error) string {
 // its readers understand better alone.
 func doing(what string, err error) error {
 	for _, plain := range []error{
-		replay.ErrNoSpace, replay.ErrStale, replay.ErrRequestIDTaken, replay.ErrNotFound, replay.ErrPageToken, ErrDamaged,
+		replay.ErrNoSpace, replay.ErrStale, replay.ErrRequestIDTaken, replay.ErrNotFound, replay.ErrPageToken,
+		replay.ErrEventID, replay.ErrEventsForgotten, ErrDamaged,
 	} {
 		if errors.Is(err, plain) {
 			return err

@@ -115,7 +115,7 @@ func TestAFlippedByteInTheDatabaseIsTold(t *testing.T) {
 // running server too.
 func TestVerifyTellsADamagedPageShortlyAndWhatItHits(t *testing.T) {
 	db := old(t)
-	db[bytes.Index(db, []byte("where to click"))+5000] ^= 0x10
+	db[pageOf(t, db, "ended0")+2000] ^= 0x10
 	dir := image{fileName: db}.restore(t)
 	for _, state := range []string{"no server", "beside a server"} {
 		if state == "beside a server" {
@@ -188,7 +188,7 @@ func TestDumpShowsEventsAndNoTypedText(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	for i, want := range []string{
-		`seq=1 machine=m created workflow=w request="request of r" unattended=false labels=1 steps=3 kinds=type:1,click:2 actions_bytes=15`,
+		`seq=1 machine=m created workflow=w request="request of r" unattended=false open=false labels=1 masks=0 steps=3 kinds=type:1,click:2 actions_bytes=15`,
 		`seq=1 machine=m started`,
 		fmt.Sprintf(`seq=2 machine=m dispatched action=%s attempt=t1 session=s1 reason=first_delivery`, action),
 		fmt.Sprintf(`seq=3 machine=m reported action=%s attempt=t1 outcome=needs_help success=false code=verify_failed`, action),
@@ -218,7 +218,7 @@ func TestDumpGoesOnBehindARecordThatItCannotRead(t *testing.T) {
 // Every event has a line of its own, with its name in it.
 func TestEveryEventHasALine(t *testing.T) {
 	for name, ev := range map[string]replay.Event{
-		"created": replay.Created{}, "started": replay.Started{}, "dispatched": replay.Dispatched{}, "adopted": replay.Adopted{},
+		"created": replay.Created{}, "appended": replay.Appended{}, "closed": replay.Closed{}, "started": replay.Started{}, "dispatched": replay.Dispatched{}, "adopted": replay.Adopted{},
 		"requeued": replay.Requeued{}, "reported": replay.Reported{}, "lost_memory": replay.LostMemory{}, "gave_up": replay.GaveUp{},
 		"paused_by": replay.PausedBy{}, "gate_passed": replay.GatePassed{}, "resumed": replay.Resumed{Position: &replay.Point{X: 0.5}}, "ended": replay.Ended{},
 	} {

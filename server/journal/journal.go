@@ -44,6 +44,7 @@ type Journal struct {
 	log     *slog.Logger
 	lock    *os.File
 	readers *sql.DB
+	id      string
 
 	// turn is held by whoever writes; the fields below it are the holder's.
 	turn    chan struct{}
@@ -53,7 +54,8 @@ type Journal struct {
 	mu      sync.Mutex // guards the fields below
 	waiting []*appending
 	closed  bool
-	stuck   []string // ended replays that damage keeps from being deleted
+	told    chan struct{} // what Committed gave out, or nil
+	stuck   []string      // ended replays that damage keeps from being deleted
 }
 
 // Open opens the journal in opts.Dir and brings its tables up to date. It fails
@@ -125,6 +127,9 @@ func (j *Journal) openTables(ctx context.Context, bad *damage) (err error) {
 	if err := j.db.migrate(ctx); err != nil {
 		return err
 	}
+	if j.id, err = j.readID(ctx); err != nil {
+		return err
+	}
 	j.writer, err = openWriter(j.db)
 	return err
 }
@@ -138,6 +143,7 @@ func (j *Journal) Close() error {
 		j.mu.Unlock()
 		return nil
 	}
+	j.tell()
 	j.closed = true
 	waiting := j.waiting
 	j.waiting = nil

@@ -72,6 +72,28 @@ func (j *Journal) Records(ctx context.Context, replayID string) ([]replay.Record
 	return out, nil
 }
 
+// RecordsAfter returns the records of a replay that follow the one with that seq:
+// none when it is the newest, replay.ErrNotFound when there is no such replay.
+func (j *Journal) RecordsAfter(ctx context.Context, replayID string, seq int64) (out []replay.Record, err error) {
+	err = j.read(ctx, func(tx *sql.Tx) error {
+		known, err := texts(ctx, tx, `SELECT 1 FROM heads WHERE replay_id = ?`, replayID)
+		if err == nil && len(known) == 0 {
+			err = fmt.Errorf("%w: %q", replay.ErrNotFound, replayID)
+		}
+		if err != nil {
+			return err
+		}
+		return recordsAfter(ctx, tx, replayID, seq, func(rec replay.Record) error {
+			out = append(out, rec)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, doing("read replay "+replayID, err)
+	}
+	return out, nil
+}
+
 // Head returns the head of a replay, or replay.ErrNotFound.
 func (j *Journal) Head(ctx context.Context, replayID string) (replay.Head, error) {
 	h, err := j.head(ctx, `SELECT `+headColumns+` FROM heads WHERE replay_id = ?`, replayID)
@@ -134,6 +156,10 @@ func texts(ctx context.Context, tx *sql.Tx, query string, args ...any) (out []st
 
 // records calls fn with the records of one replay in order.
 func records(ctx context.Context, tx *sql.Tx, replayID string, fn func(replay.Record) error) error {
+	return recordsAfter(ctx, tx, replayID, 0, fn)
+}
+
+func recordsAfter(ctx context.Context, tx *sql.Tx, replayID string, seq int64, fn func(replay.Record) error) error {
 	return each(ctx, tx, func(rows *sql.Rows) error {
 		var data sql.RawBytes
 		if err := rows.Scan(&data); err != nil {
@@ -144,7 +170,7 @@ func records(ctx context.Context, tx *sql.Tx, replayID string, fn func(replay.Re
 			return err
 		}
 		return fn(rec)
-	}, `SELECT data FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?) ORDER BY seq`, replayID)
+	}, `SELECT data FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?) AND seq > ? ORDER BY seq`, replayID, seq)
 }
 
 // each calls fn for each row of a query.
@@ -164,14 +190,14 @@ func each(ctx context.Context, tx *sql.Tx, fn func(*sql.Rows) error, query strin
 
 // headColumns are what scanHead reads.
 const headColumns = `ord, replay_id, machine_id, workflow, request_id, request_hash, labels, unattended, state, pausing, pause_reason,
-	actions, settled, end_reason, created_at, updated_at, ended_at, revision`
+	actions, settled, end_reason, created_at, updated_at, ended_at, revision, open`
 
 func scanHead(row interface{ Scan(...any) error }) (ord int64, h replay.Head, err error) {
 	var labels string
 	var created, updated int64
 	var ended sql.NullInt64
 	err = row.Scan(&ord, &h.ReplayID, &h.MachineID, &h.Workflow, &h.RequestID, &h.RequestHash, &labels, &h.Unattended, &h.State, &h.Pausing,
-		&h.PauseReason, &h.Actions, &h.Settled, &h.EndReason, &created, &updated, &ended, &h.Revision)
+		&h.PauseReason, &h.Actions, &h.Settled, &h.EndReason, &created, &updated, &ended, &h.Revision, &h.Open)
 	if err != nil {
 		return 0, replay.Head{}, err
 	}

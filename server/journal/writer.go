@@ -13,18 +13,25 @@ import (
 // The statements of the writer. A head is changed only from the revision before,
 // which is what makes a stale position fail.
 const (
-	sqlInsertHead = `INSERT INTO heads (replay_id, machine_id, workflow, request_id, request_hash, labels, unattended, actions,
-	created_at, state, pausing, pause_reason, settled, end_reason, updated_at, ended_at, revision)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (replay_id) DO NOTHING RETURNING ord`
-	sqlUpdateHead = `UPDATE heads SET state = ?, pausing = ?, pause_reason = ?, settled = ?, end_reason = ?, updated_at = ?, ended_at = ?, revision = ?
+	sqlInsertHead = `INSERT INTO heads (replay_id, machine_id, workflow, request_id, request_hash, labels, unattended,
+	created_at, actions, open, state, pausing, pause_reason, settled, end_reason, updated_at, ended_at, revision)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (replay_id) DO NOTHING RETURNING ord`
+	sqlUpdateHead = `UPDATE heads SET actions = ?, open = ?, state = ?, pausing = ?, pause_reason = ?, settled = ?, end_reason = ?, updated_at = ?, ended_at = ?, revision = ?
 	WHERE replay_id = ? AND revision = ? RETURNING ord`
-	sqlInsertRecord = `INSERT INTO records (replay, seq, at, data) VALUES (?, ?, ?, ?)`
+	sqlInsertRecord = `INSERT INTO records (position, replay, seq, at, data) VALUES (?, ?, ?, ?, ?)`
+
+	// sqlNewest is the newest position ever given: what is deleted is remembered in
+	// the transaction that deletes it.
+	sqlNewest = `SELECT max(purged_through, coalesce((SELECT max(position) FROM records), 0)) FROM meta`
+	sqlForget = `UPDATE meta SET purged_through = max(purged_through, coalesce(
+	(SELECT max(position) FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?)), 0))`
 )
 
 // writer is the one connection that writes. It is used by one goroutine at a
 // time.
 type writer struct {
 	conn *sqlite3.Conn
+	last int64 // the newest position given; after an error it means nothing
 
 	begin, commit, rollback         *sqlite3.Stmt
 	savepoint, release, toSavepoint *sqlite3.Stmt
@@ -55,6 +62,9 @@ func openWriter(d database) (*writer, error) {
 		if *s.stmt, _, err = conn.PrepareFlags(s.sql, sqlite3.PREPARE_PERSISTENT); err != nil {
 			return nil, errors.Join(fmt.Errorf("prepare %q: %w", s.sql, err), w.close())
 		}
+	}
+	if w.last, err = queryInt(conn, sqlNewest); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the newest position: %w", err), w.close())
 	}
 	return w, nil
 }
@@ -94,6 +104,7 @@ func (w *writer) append(rows []row) (refusal, err error) {
 	if err := w.savepoint.Exec(); err != nil {
 		return nil, fmt.Errorf("begin an append: %w", err)
 	}
+	before := w.last
 	for _, r := range rows {
 		if refusal = w.put(r); refusal != nil {
 			break
@@ -106,6 +117,7 @@ func (w *writer) append(rows []row) (refusal, err error) {
 		if err := w.toSavepoint.Exec(); err != nil {
 			return nil, fmt.Errorf("take an append back: %w", err)
 		}
+		w.last = before
 	}
 	if err := w.release.Exec(); err != nil {
 		return nil, fmt.Errorf("end an append: %w", err)
@@ -122,7 +134,8 @@ func ownFault(err error) bool {
 func (w *writer) put(r row) error {
 	ord, err := w.putHead(r)
 	if err == nil {
-		err = bind(w.insertRecord, ord, r.record.Seq, nanos(r.record.At), r.data)
+		w.last++
+		err = bind(w.insertRecord, w.last, ord, r.record.Seq, nanos(r.record.At), r.data)
 	}
 	if err == nil {
 		err = w.insertRecord.Exec()
@@ -141,10 +154,11 @@ func (w *writer) putHead(r row) (ord int64, err error) {
 	h, s := r.head, w.updateHead
 	if r.record.Seq == 1 {
 		s = w.insertHead
-		err = bind(s, h.ReplayID, h.MachineID, h.Workflow, h.RequestID, h.RequestHash, r.labels, h.Unattended, h.Actions, nanos(h.CreatedAt),
-			int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision)
+		err = bind(s, h.ReplayID, h.MachineID, h.Workflow, h.RequestID, h.RequestHash, r.labels, h.Unattended, nanos(h.CreatedAt),
+			h.Actions, h.Open, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision)
 	} else {
-		err = bind(s, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision, h.ReplayID, h.Revision-1)
+		err = bind(s, h.Actions, h.Open, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision,
+			h.ReplayID, h.Revision-1)
 	}
 	if err != nil {
 		return 0, err
@@ -197,9 +211,10 @@ func bind(s *sqlite3.Stmt, args ...any) error {
 	return nil
 }
 
-// delete removes the heads and records of replays.
+// delete removes the heads and records of replays, and keeps the highest of their
+// positions.
 func (w *writer) delete(ids []string) error {
-	for _, sql := range []string{`DELETE FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?)`, `DELETE FROM heads WHERE replay_id = ?`} {
+	for _, sql := range []string{sqlForget, `DELETE FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?)`, `DELETE FROM heads WHERE replay_id = ?`} {
 		s, _, err := w.conn.Prepare(sql)
 		if err != nil {
 			return err
