@@ -23,6 +23,9 @@ type barDisplay struct {
 const barWidth = 24
 
 func (d *barDisplay) update(u update) error {
+	if u.partial {
+		return nil
+	}
 	r := u.view.replay
 	if d.bar == nil && r.GetActionCount() > 0 {
 		d.bar = progressbar.NewOptions64(int64(r.GetActionCount()),
@@ -30,12 +33,15 @@ func (d *barDisplay) update(u update) error {
 			progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false),
 			progressbar.OptionShowDescriptionAtLineEnd(), progressbar.OptionSetRenderBlankState(false), progressbar.OptionUseANSICodes(true))
 	}
+	if most := int64(r.GetActionCount()); d.bar != nil && d.bar.GetMax64() != most {
+		d.bar.ChangeMax64(most) // an open replay was given more
+	}
 	var above strings.Builder
 	if d.lines.away {
 		d.lines.away = false
 		above.WriteString("the server is back\n")
 	}
-	if u.snapshot && len(u.missed) == 0 {
+	if u.snapshot && !u.again {
 		fmt.Fprintf(&above, "replay %s of %q on %s\n", r.GetReplayId(), r.GetWorkflowName(), r.GetMachineId())
 	}
 	d.lines.pause(&above, r)

@@ -20,6 +20,11 @@ func completeFixed(cmd *cobra.Command, flag string, values ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // only an unknown flag is an error
 }
 
+// completeFiles offers workflow files.
+func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
 // names asks the server for completions; a server that is away has none.
 func (a *app) names(cmd *cobra.Command, ask func(context.Context, *client) ([]string, error)) ([]string, cobra.ShellCompDirective) {
 	ctx := cmd.Context()
@@ -55,14 +60,16 @@ func (a *app) completeReplays(states ...reprisev1.ReplayState) completion {
 
 // completeMachines offers machines for --machine.
 func (a *app) completeMachines(cmd *cobra.Command) {
-	_ = cmd.RegisterFlagCompletionFunc("machine", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return a.names(cmd, func(ctx context.Context, c *client) (names []string, err error) {
-			resp, err := c.machines.ListMachines(ctx, &reprisev1.ListMachinesRequest{})
-			for _, m := range resp.GetMachines() {
-				names = append(names, m.GetMachineId())
-			}
-			return names, err
-		})
+	_ = cmd.RegisterFlagCompletionFunc("machine", a.machineNames) // only an unknown flag is an error
+}
+
+func (a *app) machineNames(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return a.names(cmd, func(ctx context.Context, c *client) (names []string, err error) {
+		resp, err := c.machines.ListMachines(ctx, &reprisev1.ListMachinesRequest{})
+		for _, m := range resp.GetMachines() {
+			names = append(names, m.GetMachineId())
+		}
+		return names, err
 	})
 }
 

@@ -26,7 +26,7 @@ import (
 const (
 	keepaliveTime    = 10 * time.Second
 	keepaliveTimeout = 5 * time.Second
-	maxReply         = 64 << 20 // bytes; a replay of 100,000 actions with their reports
+	maxReply         = 16 << 20 // bytes; a page of actions with the largest reports that people meet
 )
 
 // client holds the services of one server.

@@ -23,9 +23,9 @@ var waits = backoff.Policy{Steps: []time.Duration{200 * time.Millisecond, 500 * 
 // explains before it is taken as a fault.
 const oddFailures = 5
 
-// display shows a watch while it goes on.
+// display shows a watch of a replay while it goes on.
 type display interface {
-	// update shows a change.
+	// update shows a change, or a part of how things were when the watch began.
 	update(u update) error
 	// lost says that the server is away, once per absence.
 	lost(err error) error
@@ -33,35 +33,37 @@ type display interface {
 	end(v *view, exit int) error
 }
 
-// following is how a replay is watched.
-type following struct {
-	id          string
-	failOnPause bool          // a pause ends the watch
-	giveUp      time.Duration // longest absence of the server; 0: no limit
-	show        display
+// watching is something that is watched over cut connections and restarts of the
+// server.
+type watching struct {
+	what   string        // for errors, such as `watch r-1`
+	giveUp time.Duration // longest absence of the server; 0: no limit
+	// once shows one stream. It returns nil when all is said; heard says that
+	// something came. An error that holds an exitError ends the watch.
+	once func(context.Context) (heard bool, err error)
+	// lost says that the server is away, once per absence.
+	lost func(error) error
 }
 
-// follow watches a replay until it has ended, over cut connections and restarts
-// of the server. The error carries the exit code of the replay's end.
-func (c *client) follow(ctx context.Context, f following) error {
-	v := &view{}
-	away := absence{limit: f.giveUp}
+// persist watches until all is said, ctx ends or the server gives no hope.
+func (c *client) persist(ctx context.Context, w watching) error {
+	away := absence{limit: w.giveUp}
 	for {
-		heard, err := c.watchOnce(ctx, f, v)
+		heard, err := w.once(ctx)
 		if err == nil {
-			return f.finish(v)
+			return nil
 		}
 		if e := (*exitError)(nil); errors.As(err, &e) || ctx.Err() != nil {
 			return err
 		}
 		if heard {
-			away = absence{limit: f.giveUp}
+			away = absence{limit: w.giveUp}
 		}
 		if !c.met.made.Load() || !away.mayPass(err, time.Now()) {
-			return failed("watch "+f.id, err)
+			return failed(w.what, err)
 		}
 		if away.failures == 1 {
-			if err := f.show.lost(err); err != nil {
+			if err := w.lost(err); err != nil {
 				return err
 			}
 		}
@@ -69,6 +71,30 @@ func (c *client) follow(ctx context.Context, f following) error {
 			return err
 		}
 	}
+}
+
+// following is how a replay is watched.
+type following struct {
+	id          string
+	after       *int64        // the first events are those after this revision; nil: none of the past
+	failOnPause bool          // a pause ends the watch
+	giveUp      time.Duration // longest absence of the server; 0: no limit
+	show        display
+}
+
+// follow watches a replay until it has ended, over cut connections and restarts
+// of the server, and shows each event once. The error carries the exit code of
+// the replay's end.
+func (c *client) follow(ctx context.Context, f following) error {
+	v := &view{seen: f.after}
+	err := c.persist(ctx, watching{
+		what: "watch " + f.id, giveUp: f.giveUp, lost: f.show.lost,
+		once: func(ctx context.Context) (bool, error) { return c.watchOnce(ctx, f, v) },
+	})
+	if err != nil {
+		return err
+	}
+	return f.finish(v)
 }
 
 func (f following) finish(v *view) error {
@@ -89,7 +115,8 @@ var errStreamEnded = status.Error(codes.Unavailable, "the server ended the watch
 func (c *client) watchOnce(ctx context.Context, f following, v *view) (heard bool, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	stream, err := c.replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: f.id})
+	v.begin()
+	stream, err := c.replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: f.id, AfterRevision: v.seen})
 	if err != nil {
 		return false, err
 	}
@@ -101,10 +128,13 @@ func (c *client) watchOnce(ctx context.Context, f following, v *view) (heard boo
 		if err != nil {
 			return heard, err
 		}
-		if err := f.show.update(v.take(resp, !heard)); err != nil {
+		heard = true
+		if err := f.show.update(v.take(resp)); err != nil {
 			return heard, &exitError{exitFailure, err} // the output is closed
 		}
-		heard = true
+		if resp.GetSnapshotPending() {
+			continue
+		}
 		paused := v.replay.GetState() == reprisev1.ReplayState_REPLAY_STATE_PAUSED && !v.replay.GetPausing()
 		if ended(v.replay) || f.failOnPause && paused {
 			return heard, nil

@@ -10,9 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/testing/protocmp"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
@@ -43,7 +45,7 @@ func TestAWatchOutlivesRestartsOfTheServer(t *testing.T) {
 					case 0:
 						return dies(h, st, time.Minute, tell(replay(runs, 0, action(0, dispatched), action(1, waiting))))
 					case 1:
-						return dies(h, st, 10*time.Minute, tell(replay(runs, 1, action(0, acked), action(1, dispatched)), event(1, "unseen", "", "")))
+						return dies(h, st, 10*time.Minute, tell(replay(runs, 1, action(0, acked), action(1, dispatched)), event(400, "action_reported", "r-1/a", ""), event(400, "action_dispatched", "r-1/b", "")))
 					}
 					return script(tell(replay(runs, 1, action(0, acked), action(1, dispatched))),
 						tell(replay(completed, 3, action(1, acked), action(2, acked)), event(4200, "replay_ended", "", "")))(n, st)
@@ -53,8 +55,80 @@ func TestAWatchOutlivesRestartsOfTheServer(t *testing.T) {
 				h.kill()
 				wantExit(t, got, exitOK)
 				golden(t, tt.golden, got.stdout)
+				want := []*reprisev1.WatchReplayRequest{{ReplayId: "r-1"}, {ReplayId: "r-1", AfterRevision: new(int64(1))}, {ReplayId: "r-1", AfterRevision: new(int64(2))}}
+				if diff := cmp.Diff(want, h.fake.watched, protocmp.Transform()); diff != "" {
+					t.Errorf("it does not go on from what was seen: %s", diff)
+				}
 			})
 		})
+	}
+}
+
+// inParts is a snapshot of three responses, and a change.
+func inParts() func(int, watchStream) error {
+	parts := []*reprisev1.WatchReplayResponse{
+		tell(replay(runs, 1, action(0, acked)), event(100, "action_dispatched", "r-1/a", ""), event(400, "action_reported", "r-1/a", "")),
+		tell(replay(runs, 1, action(1, dispatched)), event(400, "action_dispatched", "r-1/b", "")),
+		tell(replay(runs, 1, action(2, waiting))),
+		tell(replay(completed, 3, action(1, acked), action(2, acked)), event(4200, "replay_ended", "", "completed")),
+	}
+	parts[0].SnapshotPending, parts[1].SnapshotPending = true, true
+	return script(parts...)
+}
+
+func TestASnapshotInSeveralPartsIsShownAsOne(t *testing.T) {
+	f := &fake{watch: inParts()}
+	got := ctl(t, f, "watch", "r-1", "--history")
+	wantExit(t, got, exitOK)
+	golden(t, "parts.golden", got.stdout)
+	if after := f.watched[0].AfterRevision; after == nil || *after != 0 {
+		t.Errorf("--history asks for the events after %v, want 0", after)
+	}
+}
+
+func TestAScriptGetsEachPartOfASnapshotAsItComes(t *testing.T) {
+	got := ctl(t, &fake{watch: inParts()}, "watch", "r-1", "-o", "json")
+	wantExit(t, got, exitOK)
+	if n := strings.Count(got.stdout, `"snapshotPending":true`); n != 2 || strings.Count(got.stdout, `"type":"update"`) != 4 {
+		t.Errorf("%d parts are marked, want 2: %s", n, got.stdout)
+	}
+	if !strings.Contains(got.stdout, `"counts":{"done":3,`) {
+		t.Errorf("the end does not count what the parts told: %s", got.stdout)
+	}
+}
+
+// A snapshot that is cut has told nothing yet: what was seen is from before it.
+func TestACutSnapshotIsAskedForAgainFromTheSameRevision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{watch: func(n int, st watchStream) error {
+			switch n {
+			case 0:
+				return script(tell(replay(runs, 0, action(0, dispatched))))(n, st)
+			case 1:
+				part := tell(replay(runs, 1, action(0, acked)), event(400, "action_reported", "r-1/a", ""))
+				part.SnapshotPending = true
+				return script(part)(n, st)
+			}
+			return inParts()(n, st)
+		}}
+		got := ctl(t, f, "watch", "r-1")
+		wantExit(t, got, exitOK)
+		if n := strings.Count(got.stdout, "action_reported"); n != 1 {
+			t.Errorf("the event is shown %d times, want once: %s", n, got.stdout)
+		}
+		if first, second := *f.watched[1].AfterRevision, *f.watched[2].AfterRevision; first != 1 || second != 1 {
+			t.Errorf("went on after %d and %d, want 1 both times", first, second)
+		}
+	})
+}
+
+func TestRunMissesNothingBetweenCreatingAndWatching(t *testing.T) {
+	path, _ := file(t)
+	var req *reprisev1.CreateReplayRequest
+	f := &fake{pictures: map[string][]byte{}, create: creates(&req), watch: script(tell(replay(completed, 3)))}
+	wantExit(t, ctl(t, f, "run", path, "-m", "desk-1"), exitOK)
+	if after := f.watched[0].AfterRevision; after == nil || *after != replay(queued, 0).GetRevision() {
+		t.Errorf("watches after %v, want the revision that create answered", after)
 	}
 }
 

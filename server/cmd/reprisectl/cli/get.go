@@ -14,8 +14,12 @@ import (
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
 
+// actionPage is how many actions are asked for at once: with the largest reports
+// they stay below maxReply.
+const actionPage = 500
+
 func (a *app) getCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "get REPLAY",
 		Short: "Show a replay with its actions",
 		Long: "get shows a replay with its actions and what was reported for them. What was typed or pasted is not shown.\n" +
@@ -35,12 +39,38 @@ func (a *app) getCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.completeReplays(),
 	}
+	return cmd
 }
 
+// get asks for a replay and then for its actions, page after page, so that no
+// replay is too large.
 func (a *app) get(ctx context.Context, c *client, id string) (*reprisev1.Replay, error) {
+	r, err := a.head(ctx, c, id)
+	if err != nil {
+		return nil, err
+	}
+	req := &reprisev1.ListActionsRequest{ReplayId: id, PageSize: actionPage}
+	for {
+		var page *reprisev1.ListActionsResponse
+		err := a.call(ctx, "list the actions of "+id, func(ctx context.Context) (err error) {
+			page, err = c.replays.ListActions(ctx, req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		r.Actions = append(r.Actions, page.GetActions()...)
+		if req.PageToken = page.GetNextPageToken(); req.GetPageToken() == "" {
+			return r, nil
+		}
+	}
+}
+
+// head asks for a replay without its actions.
+func (a *app) head(ctx context.Context, c *client, id string) (*reprisev1.Replay, error) {
 	var r *reprisev1.Replay
 	err := a.call(ctx, "get "+id, func(ctx context.Context) error {
-		resp, err := c.replays.GetReplay(ctx, &reprisev1.GetReplayRequest{ReplayId: id})
+		resp, err := c.replays.GetReplay(ctx, &reprisev1.GetReplayRequest{ReplayId: id, WithoutActions: true})
 		r = resp.GetReplay()
 		return err
 	})

@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
@@ -49,6 +50,7 @@ type fake struct {
 	pictures map[string][]byte
 	uploads  int
 	watches  int
+	watched  []*reprisev1.WatchReplayRequest
 	token    string
 }
 
@@ -74,7 +76,30 @@ func (f *fake) GetReplay(ctx context.Context, req *reprisev1.GetReplayRequest) (
 		return nil, err
 	}
 	r, err := f.get(req.GetReplayId())
+	if r = proto.CloneOf(r); req.GetWithoutActions() && r != nil {
+		r.Actions = nil
+	}
 	return &reprisev1.GetReplayResponse{Replay: r}, err
+}
+
+// actionsOnAPage is how many the fake gives at once; few, so that there are pages.
+const actionsOnAPage = 2
+
+func (f *fake) ListActions(_ context.Context, req *reprisev1.ListActionsRequest) (*reprisev1.ListActionsResponse, error) {
+	if err := unless(f.get != nil); err != nil {
+		return nil, err
+	}
+	r, err := f.get(req.GetReplayId())
+	if err != nil {
+		return nil, err
+	}
+	from := len(req.GetPageToken()) // its length is where the page begins
+	to := min(from+actionsOnAPage, len(r.GetActions()))
+	resp := &reprisev1.ListActionsResponse{Actions: r.GetActions()[from:to]}
+	if to < len(r.GetActions()) {
+		resp.NextPageToken = strings.Repeat("x", to)
+	}
+	return resp, nil
 }
 
 func (f *fake) ListReplays(ctx context.Context, req *reprisev1.ListReplaysRequest) (*reprisev1.ListReplaysResponse, error) {
@@ -108,13 +133,14 @@ func (f *fake) CancelReplay(_ context.Context, req *reprisev1.CancelReplayReques
 	return &reprisev1.CancelReplayResponse{Replay: r}, err
 }
 
-func (f *fake) WatchReplay(_ *reprisev1.WatchReplayRequest, st watchStream) error {
+func (f *fake) WatchReplay(req *reprisev1.WatchReplayRequest, st watchStream) error {
 	if err := unless(f.watch != nil); err != nil {
 		return err
 	}
 	f.mu.Lock()
 	n := f.watches
 	f.watches++
+	f.watched = append(f.watched, req)
 	f.mu.Unlock()
 	return f.watch(n, st)
 }

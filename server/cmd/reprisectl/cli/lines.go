@@ -29,6 +29,7 @@ type line struct {
 	Type       string            `json:"type"`
 	Replay     json.RawMessage   `json:"replay,omitempty"`
 	Events     []json.RawMessage `json:"events,omitempty"`
+	Pending    bool              `json:"snapshotPending,omitempty"`
 	Machine    json.RawMessage   `json:"machine,omitempty"`
 	ReplayID   string            `json:"replayId,omitempty"`
 	RequestID  string            `json:"requestId,omitempty"`

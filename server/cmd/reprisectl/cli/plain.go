@@ -21,6 +21,9 @@ type plainDisplay struct {
 }
 
 func (p *plainDisplay) update(u update) error {
+	if u.partial {
+		return nil
+	}
 	var b strings.Builder
 	r := u.view.replay
 	if p.away {
@@ -30,9 +33,6 @@ func (p *plainDisplay) update(u update) error {
 	if u.snapshot {
 		fmt.Fprintf(&b, "replay %s of %q on %s: %s, %s\n",
 			r.GetReplayId(), r.GetWorkflowName(), r.GetMachineId(), stateWord(r), u.view.tally().of(r.GetActionCount()))
-	}
-	for _, a := range u.missed {
-		fmt.Fprintf(&b, "meanwhile      %s: %s\n", u.view.label(a.GetActionId()), word(a.GetState(), "ACTION_STATE_"))
 	}
 	for _, e := range u.events {
 		p.event(&b, u.view, e)
@@ -178,13 +178,14 @@ func (j *jsonDisplay) update(u update) error {
 			return err
 		}
 	}
-	l := replayLine(u.view.replay)
-	l.Type = "update"
-	for _, e := range u.events {
+	r := u.response.GetReplay()
+	l := replayLine(r)
+	l.Type, l.Pending = "update", u.partial
+	for _, e := range u.response.GetEvents() {
 		l.Events = append(l.Events, object(e))
 	}
-	if u.view.replay.GetPause() != nil && !u.view.replay.GetPausing() {
-		l.Resume = resumeCommandLine(u.view.replay, j.steer)
+	if r.GetPause() != nil && !r.GetPausing() {
+		l.Resume = resumeCommandLine(r, j.steer)
 	}
 	return j.emit(l)
 }

@@ -2,9 +2,7 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -20,6 +18,7 @@ type running struct {
 	machine, requestID            string
 	labels                        []string
 	unattended, wait, failOnPause bool
+	leaveOpen                     bool
 	giveUp                        time.Duration
 }
 
@@ -29,19 +28,20 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run FILE --machine M",
 		Short: "Run a workflow file on a machine and watch it",
 		Long: "run uploads the pictures of a workflow file that the server does not have, creates a replay and watches it to its end.\n" +
-			"The watch outlives cut connections and restarts of the server. Interrupting it leaves the replay running.",
+			"The watch outlives cut connections and restarts of the server, and shows each event once. Interrupting it leaves\n" +
+			"the replay running. With --leave-open the replay takes more actions with append, until close.",
 		Example: "  reprisectl run examples/workflows/linux_db.yaml --machine desk-1\n" +
-			"  reprisectl run nightly.yaml --machine desk-1 --unattended --label batch=7 --output json",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args[0], o) },
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
-		},
+			"  reprisectl run nightly.yaml --machine desk-1 --unattended --label batch=7 --output json\n" +
+			"  reprisectl run login.yaml --machine desk-1 --leave-open --wait=false",
+		Args:              cobra.ExactArgs(1),
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.run(cmd.Context(), args[0], o) },
+		ValidArgsFunction: completeFiles,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.machine, "machine", "m", "", "the machine")
 	f.StringArrayVarP(&o.labels, "label", "l", nil, "a label, `key=value`; wins over the workflow's; may be repeated")
 	f.BoolVar(&o.unattended, "unattended", false, "nobody watches: a pause for a person without required checks is passed")
+	f.BoolVar(&o.leaveOpen, "leave-open", false, "the replay takes more actions with append, and does not complete before close")
 	f.StringVar(&o.requestID, "request-id", "", "the same id and file give the same replay, however often they are run; by default a new id")
 	f.BoolVar(&o.wait, "wait", true, "watch the replay to its end; --wait=false returns when it is created")
 	followFlags(cmd, &o.failOnPause, &o.giveUp)
@@ -50,18 +50,14 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// followFlags are the flags of commands that watch.
-func followFlags(cmd *cobra.Command, failOnPause *bool, giveUp *time.Duration) {
-	cmd.Flags().BoolVar(failOnPause, "fail-on-pause", false, "stop watching when the replay needs a person, with exit code 5")
-	cmd.Flags().DurationVar(giveUp, "give-up-after", 0, "stop watching when the server is away for so long, with exit code 6; 0: never")
-}
-
 func (a *app) run(ctx context.Context, path string, o running) error {
 	file, err := a.load(path)
 	if err != nil {
 		return err
 	}
-	req := &reprisev1.CreateReplayRequest{RequestId: or(o.requestID, uuid.NewString()), MachineId: o.machine, Workflow: file.Workflow}
+	req := &reprisev1.CreateReplayRequest{
+		RequestId: or(o.requestID, uuid.NewString()), MachineId: o.machine, Workflow: file.Workflow, LeaveOpen: o.leaveOpen,
+	}
 	if req.Labels, err = parseLabels(o.labels); err != nil {
 		return err
 	}
@@ -79,7 +75,7 @@ func (a *app) run(ctx context.Context, path string, o running) error {
 		if !o.wait {
 			return stateOf(r)
 		}
-		return a.followTo(ctx, c, following{id: r.GetReplayId(), failOnPause: o.failOnPause, giveUp: o.giveUp})
+		return a.followTo(ctx, c, following{id: r.GetReplayId(), after: new(r.GetRevision()), failOnPause: o.failOnPause, giveUp: o.giveUp})
 	})
 }
 
@@ -148,88 +144,5 @@ func (a *app) followTo(ctx context.Context, c *client, f following) error {
 	if ctx.Err() != nil && a.output == plain {
 		_, _ = fmt.Fprintf(a.env.Stderr, "\nthe replay goes on: %s watch %s; to end it: %[1]s cancel %[2]s\n", a.steer(), quote(f.id))
 	}
-	return err
-}
-
-func (a *app) watchCommand() *cobra.Command {
-	var f following
-	cmd := &cobra.Command{
-		Use:   "watch REPLAY",
-		Short: "Watch a replay to its end",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			f.id = args[0]
-			return a.with(func(c *client) error { return a.followTo(cmd.Context(), c, f) })
-		},
-		ValidArgsFunction: a.completeReplays(),
-	}
-	followFlags(cmd, &f.failOnPause, &f.giveUp)
-	return cmd
-}
-
-// chunk is how much of a picture travels in one message, in bytes; batch is how
-// many digests are asked for at once. Both are the schema's limits.
-const (
-	chunk = 256 << 10
-	batch = 1000
-)
-
-// upload sends the pictures that the server does not have.
-func (a *app) upload(ctx context.Context, c *client, pictures []workflow.Picture) error {
-	for len(pictures) > 0 {
-		some := pictures[:min(batch, len(pictures))]
-		pictures = pictures[len(some):]
-		missing, err := a.missing(ctx, c, some)
-		if err != nil {
-			return err
-		}
-		for _, p := range some {
-			if !missing[p.SHA256] {
-				continue
-			}
-			if err := a.insist(ctx, c, "upload "+p.Path, func(ctx context.Context) error { return c.send(ctx, p) }); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (a *app) missing(ctx context.Context, c *client, pictures []workflow.Picture) (map[string]bool, error) {
-	req := &reprisev1.FindMissingRequest{}
-	for _, p := range pictures {
-		req.Sha256 = append(req.Sha256, p.SHA256)
-	}
-	missing := map[string]bool{}
-	err := a.insist(ctx, c, "ask for missing pictures", func(ctx context.Context) error {
-		resp, err := c.evidence.FindMissing(ctx, req)
-		for _, digest := range resp.GetSha256() {
-			missing[digest] = true
-		}
-		return err
-	})
-	return missing, err
-}
-
-func (c *client) send(ctx context.Context, p workflow.Picture) error {
-	ctx, stop := context.WithCancel(ctx) // frees the stream, whatever happens
-	defer stop()
-	stream, err := c.evidence.Upload(ctx)
-	if err != nil {
-		return err
-	}
-	req := &reprisev1.UploadRequest{Sha256: p.SHA256}
-	for rest := p.Data; ; {
-		req.Data = rest[:min(chunk, len(rest))]
-		rest = rest[len(req.GetData()):]
-		// io.EOF says that the server has answered already; the answer says what.
-		if err := stream.Send(req); errors.Is(err, io.EOF) || len(rest) == 0 && err == nil {
-			break
-		} else if err != nil {
-			return err
-		}
-		req = &reprisev1.UploadRequest{}
-	}
-	_, err = stream.CloseAndRecv()
 	return err
 }

@@ -162,7 +162,7 @@ func (a *app) pausedAgain(ctx context.Context, c *client, r *reprisev1.Replay) {
 	if r.GetState() != reprisev1.ReplayState_REPLAY_STATE_PAUSED {
 		return
 	}
-	full, err := a.get(ctx, c, r.GetReplayId())
+	full, err := a.head(ctx, c, r.GetReplayId())
 	if err == nil && full.GetPause() != nil { // else the reason must do: the resume itself is done
 		r.Pause = full.GetPause()
 	}

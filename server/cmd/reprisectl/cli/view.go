@@ -13,31 +13,44 @@ import (
 type view struct {
 	replay  *reprisev1.Replay // its actions are those of the last response
 	actions map[string]*reprisev1.ActionStatus
+	seen    *int64 // the last revision up to which all was told; nil: none
+	// While a stream tells how things were when it began, in one response or several:
+	beginning bool
+	held      []*reprisev1.ReplayEvent // the events of the parts so far
 }
 
 // update is what one response of a watch changed.
 type update struct {
 	view     *view
+	response *reprisev1.WatchReplayResponse
+	// partial says that more of how things were follows; then nothing else is set.
+	partial  bool
+	snapshot bool // the view was made anew
+	again    bool // it had been told before the connection was lost
 	events   []*reprisev1.ReplayEvent
-	snapshot bool                      // the response holds everything
-	missed   []*reprisev1.ActionStatus // after a gap: what changed unseen
 }
 
-// take adds a response. The first response of a stream is a snapshot: it stands
-// for all that was, and what differs from before was missed.
-func (v *view) take(resp *reprisev1.WatchReplayResponse, snapshot bool) update {
-	u := update{view: v, events: resp.GetEvents(), snapshot: snapshot}
-	before, again := v.actions, v.replay != nil
-	if snapshot {
+// begin prepares for a new stream: its first responses stand for all that was.
+func (v *view) begin() { v.beginning, v.held = true, nil }
+
+// take adds a response. What comes in several parts is one change.
+func (v *view) take(resp *reprisev1.WatchReplayResponse) update {
+	u := update{view: v, response: resp, partial: resp.GetSnapshotPending(), again: v.replay != nil}
+	if v.beginning && v.held == nil {
 		v.actions = make(map[string]*reprisev1.ActionStatus, len(resp.GetReplay().GetActions()))
+		v.held = []*reprisev1.ReplayEvent{}
+	}
+	for _, a := range resp.GetReplay().GetActions() {
+		v.actions[a.GetActionId()] = a
+	}
+	if u.partial {
+		v.held = append(v.held, resp.GetEvents()...)
+		return u
 	}
 	v.replay = resp.GetReplay()
-	for _, a := range v.replay.GetActions() {
-		v.actions[a.GetActionId()] = a
-		if snapshot && again && before[a.GetActionId()].GetState() != a.GetState() {
-			u.missed = append(u.missed, a)
-		}
-	}
+	v.seen = new(v.replay.GetRevision())
+	u.snapshot, u.events = v.beginning, append(v.held, resp.GetEvents()...)
+	v.beginning, v.held = false, nil
 	return u
 }
 
@@ -96,13 +109,17 @@ func word(value interface{ String() string }, prefix string) string {
 	return strings.ToLower(strings.TrimPrefix(value.String(), prefix))
 }
 
+// stateWord is a replay's state for people, with what matters about it.
 func stateWord(r *reprisev1.Replay) string {
 	state := word(r.GetState(), "REPLAY_STATE_")
 	switch {
 	case r.GetPausing():
-		return "pausing"
+		state = "pausing"
 	case r.GetAgentAway():
-		return state + ", agent away"
+		state += ", agent away"
+	}
+	if r.GetOpen() && !ended(r) {
+		state += ", open"
 	}
 	return state
 }
