@@ -19,8 +19,10 @@ import (
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/execute"
 	"github.com/reprise-rpa/reprise/agent/link"
+	"github.com/reprise-rpa/reprise/agent/mask"
 	"github.com/reprise-rpa/reprise/agent/runner"
 	"github.com/reprise-rpa/reprise/agent/spool"
+	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
@@ -44,6 +46,7 @@ type Config struct {
 	KeepaliveTime    time.Duration  // HTTP/2 keepalive; 0 means 10 s
 	KeepaliveTimeout time.Duration  // 0 means 5 s
 	Remember         int            // actions remembered; 0 means 256
+	Masks            []work.Mask    // what no picture shows, whatever the action
 	MinDisplay       image.Point    // smallest usable primary monitor; zero: any
 	Random           func() float64 // for the jitter; nil means math/rand
 	Version          string         // for people
@@ -75,6 +78,11 @@ func New(cfg Config) (*Agent, error) {
 	if cfg.Remember < 0 {
 		errs = append(errs, fmt.Errorf("%d actions can't be remembered", cfg.Remember))
 	}
+	for _, m := range cfg.Masks {
+		if err := mask.Check(m); err != nil {
+			errs = append(errs, err)
+		}
+	}
 	if err := cfg.Backoff.Validate(); err != nil {
 		errs = append(errs, err)
 	}
@@ -100,7 +108,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	log := a.cfg.Log.With(logkeys.Machine, a.cfg.MachineID)
 	evidence := link.NewEvidence(log)
 	executor := execute.New(execute.Config{
-		Driver: a.cfg.Driver, Anchors: evidence, Evidence: evidence, Secrets: a.cfg.Secrets, MinDisplay: a.cfg.MinDisplay, Log: log,
+		Driver: a.cfg.Driver, Anchors: evidence, Evidence: evidence, Secrets: a.cfg.Secrets,
+		Masks: a.cfg.Masks, MinDisplay: a.cfg.MinDisplay, Log: log,
 	})
 	run := runner.New(runner.Config{
 		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember, Shower: a.cfg.Shower, Log: log,

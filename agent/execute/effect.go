@@ -6,7 +6,6 @@ import (
 	"image"
 	"time"
 
-	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/vision"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
@@ -21,11 +20,11 @@ var comparison = vision.CompareOptions{Tolerance: 8, Caret: image.Pt(3, 48)}
 
 // lookBefore takes the picture that the effect is measured against; nil when
 // nothing is compared and no evidence is wanted.
-func (r *run) lookBefore(ctx context.Context) (*driver.Picture, error) {
+func (r *run) lookBefore(ctx context.Context) (*shot, error) {
 	if r.job.Action.Effect == work.ExpectNothing && r.cfg.Evidence == nil {
 		return nil, nil
 	}
-	frame, err := r.cfg.Driver.Capture(ctx)
+	frame, err := r.shoot(ctx, r.masks)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +39,7 @@ func (r *run) lookBefore(ctx context.Context) (*driver.Picture, error) {
 
 // lookAfter looks until the screen has changed, then until it stands still. All
 // input is sent: what can't be looked at now is not checked, and no fault.
-func (r *run) lookAfter(ctx context.Context, before *driver.Picture) error {
+func (r *run) lookAfter(ctx context.Context, before *shot) error {
 	if before == nil {
 		return nil
 	}
@@ -55,7 +54,7 @@ func (r *run) lookAfter(ctx context.Context, before *driver.Picture) error {
 	}
 	if after != nil && r.cfg.Evidence != nil {
 		packed := make(chan struct{})
-		go func() { defer close(packed); r.packer.ahead(after.Image) }()
+		go func() { defer close(packed); r.packer.ahead(after.masked(r.masks).Image) }()
 		settled, frame, err := r.settle(ctx, *after)
 		<-packed
 		if err != nil && ctx.Err() != nil {
@@ -73,14 +72,14 @@ func (r *run) lookAfter(ctx context.Context, before *driver.Picture) error {
 }
 
 // effect notes whether the screen changed, and returns the last picture.
-func (r *run) effect(ctx context.Context, before driver.Picture) (*driver.Picture, error) {
-	var last driver.Picture
+func (r *run) effect(ctx context.Context, before shot) (*shot, error) {
+	var last shot
 	if r.job.Action.Effect == work.ExpectNothing {
-		frame, err := r.cfg.Driver.Capture(ctx)
+		frame, err := r.shoot(ctx, r.masks)
 		return &frame, err
 	}
 	changed, err := r.until(ctx, r.job.Settings.EffectTimeout, func() (bool, error) {
-		frame, err := r.cfg.Driver.Capture(ctx)
+		frame, err := r.shoot(ctx, r.masks)
 		if err != nil {
 			return false, err
 		}
@@ -99,12 +98,12 @@ func (r *run) effect(ctx context.Context, before driver.Picture) (*driver.Pictur
 }
 
 // settle looks until two frames in a row agree, and returns the last one.
-func (r *run) settle(ctx context.Context, frame driver.Picture) (bool, driver.Picture, error) {
+func (r *run) settle(ctx context.Context, frame shot) (bool, shot, error) {
 	if err := r.pause(ctx, r.cfg.Poll); err != nil {
 		return false, frame, err
 	}
 	settled, err := r.until(ctx, settleTime, func() (bool, error) {
-		next, err := r.cfg.Driver.Capture(ctx)
+		next, err := r.shoot(ctx, r.masks)
 		if err != nil {
 			return false, err
 		}
@@ -115,8 +114,9 @@ func (r *run) settle(ctx context.Context, frame driver.Picture) (bool, driver.Pi
 	return settled, frame, err
 }
 
-// differ says whether two pictures differ; a desktop of another size does.
-func differ(before, after driver.Picture) bool {
+// differ says whether two pictures differ, masked or not; a desktop of another
+// size does.
+func differ(before, after shot) bool {
 	change, err := vision.Compare(before.Image, after.Image, comparison)
 	return errors.Is(err, vision.ErrInvalid) || change.Seen()
 }
@@ -126,7 +126,7 @@ func (r *run) screenshot(ctx context.Context) error {
 	if r.cfg.Evidence == nil {
 		return faultf(work.Unsupported, "this agent keeps no screenshots")
 	}
-	frame, err := r.cfg.Driver.Capture(ctx)
+	frame, err := r.shoot(ctx, r.masks)
 	if err != nil {
 		return err
 	}
@@ -139,12 +139,12 @@ func (r *run) screenshot(ctx context.Context) error {
 }
 
 // keep packs a picture, hands it over and names it.
-func (r *run) keep(frame driver.Picture, settled bool) *work.Picture {
-	p, err := r.packer.pack(frame.Image)
+func (r *run) keep(frame shot, settled bool) *work.Picture {
+	kept, err := frame.named(r.masks, r.packer.pack, r.cfg.Evidence.Keep)
 	if err != nil {
 		r.cfg.Log.Warn("a screenshot can't be packed", logkeys.Action, r.job.ActionID, logkeys.Error, err)
 		return nil
 	}
-	r.cfg.Evidence.Keep(p.sha256, p.png)
-	return &work.Picture{SHA256: p.sha256, TakenAt: frame.Taken, Method: frame.Method, Settled: settled, Note: p.note}
+	kept.Settled = settled
+	return kept
 }

@@ -24,10 +24,12 @@ type Anchors interface {
 	Anchor(ctx context.Context, sha256 string) (image.Image, error)
 }
 
-// Evidence takes screenshots.
+// Evidence takes screenshots. It never blocks and may lose them.
 type Evidence interface {
-	// Keep takes a PNG. It never blocks and may lose it.
-	Keep(sha256 string, png []byte)
+	// Keep takes a PNG. It says why it does not want it; empty: it does.
+	Keep(sha256 string, png []byte) (refusal string)
+	// KeepFirst is Keep for a picture that somebody waits for.
+	KeepFirst(sha256 string, png []byte) (refusal string)
 }
 
 // Secrets holds texts that are typed by name.
@@ -42,6 +44,7 @@ type Config struct {
 	Anchors    Anchors       // nil: no anchor is ever found
 	Evidence   Evidence      // nil: no screenshots are taken
 	Secrets    Secrets       // nil: there are none
+	Masks      []work.Mask   // what no picture shows, whatever the action
 	MinDisplay image.Point   // smallest usable primary monitor; zero: any
 	// Poll is the pause between two looks at the desktop; 0 means 50 ms.
 	Poll time.Duration
@@ -103,6 +106,7 @@ const (
 type run struct {
 	*Executor
 	job     work.Job
+	masks   []work.Mask // the action's and the machine's own
 	outcome work.Outcome
 	sent    sent
 	before  <-chan *work.Picture // the screen before; nil: not taken
@@ -110,7 +114,7 @@ type run struct {
 
 // Execute performs the job.
 func (e *Executor) Execute(ctx context.Context, job work.Job) work.Outcome {
-	r := &run{Executor: e, job: job}
+	r := &run{Executor: e, job: job, masks: e.masks(job.Action.Masks)}
 	r.outcome.StartedAt, r.outcome.Effect = time.Now(), work.NotChecked
 	err := r.perform(ctx)
 	if r.before != nil {

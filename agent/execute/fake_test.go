@@ -117,6 +117,8 @@ type shelf struct {
 	mu      sync.Mutex
 	offline int               // so many requests for anchors fail
 	kept    map[string][]byte // nil: no evidence is wanted
+	first   []string          // of kept, those that somebody waits for
+	refusal string            // what Keep says
 }
 
 var errOffline = errors.New("the connection is away")
@@ -131,10 +133,16 @@ func (s *shelf) Anchor(context.Context, string) (image.Image, error) {
 	return icon(), nil
 }
 
-func (s *shelf) Keep(sha256 string, png []byte) {
+func (s *shelf) Keep(sha256 string, png []byte) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[sha256] = png
+	return s.refusal
+}
+
+func (s *shelf) KeepFirst(sha256 string, png []byte) string {
+	s.first = append(s.first, sha256)
+	return s.Keep(sha256, png)
 }
 
 func (s *shelf) Secret(_ context.Context, name string) (string, error) {

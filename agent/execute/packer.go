@@ -7,46 +7,49 @@ import (
 	"image"
 	"image/png"
 	"sync"
-
-	"github.com/reprise-rpa/reprise/agent/vision"
 )
 
 // packed is a screenshot as it travels.
 type packed struct {
 	sha256 string
 	png    []byte
-	note   string // what is odd about it, for people
+}
+
+// pack makes a PNG of a picture that is masked already.
+func pack(picture *image.RGBA) (packed, error) {
+	var out bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := encoder.Encode(&out, picture); err != nil {
+		return packed{}, err
+	}
+	sum := sha256.Sum256(out.Bytes())
+	return packed{sha256: hex.EncodeToString(sum[:]), png: out.Bytes()}, nil
 }
 
 // packer makes PNGs. It remembers the last one: the screen before an action is
 // mostly the screen after the one before it, and packing a large screen costs
-// more than all the rest of a click.
+// more than all the rest of a click. What it remembers is masked, so that a
+// picture with other masks is another one.
 type packer struct {
-	mu    sync.Mutex
-	frame *image.RGBA
-	last  packed
+	mu      sync.Mutex
+	picture *image.RGBA
+	last    packed
 }
 
-// ahead packs a frame that pack is probably asked for next: the report does not
+// ahead packs a picture that pack is probably asked for next: the report does not
 // wait for the packing when the screen stands still. A fault shows in pack.
-func (p *packer) ahead(frame *image.RGBA) { _, _ = p.pack(frame) }
+func (p *packer) ahead(picture *image.RGBA) { _, _ = p.pack(picture) }
 
-func (p *packer) pack(frame *image.RGBA) (packed, error) {
+func (p *packer) pack(picture *image.RGBA) (packed, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.frame != nil && p.frame.Rect == frame.Rect && bytes.Equal(p.frame.Pix, frame.Pix) {
+	if p.picture != nil && p.picture.Rect == picture.Rect && bytes.Equal(p.picture.Pix, picture.Pix) {
 		return p.last, nil
 	}
-	var out bytes.Buffer
-	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := encoder.Encode(&out, frame); err != nil {
+	fresh, err := pack(picture)
+	if err != nil {
 		return packed{}, err
 	}
-	sum := sha256.Sum256(out.Bytes())
-	fresh := packed{sha256: hex.EncodeToString(sum[:]), png: out.Bytes()}
-	if vision.Uniform(frame) {
-		fresh.note = "the picture is of one colour: the desktop may not have been drawn"
-	}
-	p.frame, p.last = frame, fresh
+	p.picture, p.last = picture, fresh
 	return fresh, nil
 }

@@ -10,8 +10,8 @@ func TestAScreenThatHasNotChangedIsNotPackedAgain(t *testing.T) {
 	var p packer
 	screen := image.NewRGBA(image.Rect(-2, 0, 2, 3))
 	first, err := p.pack(screen)
-	if err != nil || first.note == "" {
-		t.Fatalf("pack = %v, note %q", err, first.note)
+	if err != nil {
+		t.Fatal(err)
 	}
 	same := image.NewRGBA(screen.Rect)
 	if again, _ := p.pack(same); &again.png[0] != &first.png[0] {
@@ -19,8 +19,8 @@ func TestAScreenThatHasNotChangedIsNotPackedAgain(t *testing.T) {
 	}
 	same.SetRGBA(0, 0, color.RGBA{255, 0, 0, 255})
 	changed, err := p.pack(same)
-	if err != nil || changed.sha256 == first.sha256 || changed.note != "" {
-		t.Errorf("a changed screen: %v, note %q", err, changed.note)
+	if err != nil || changed.sha256 == first.sha256 {
+		t.Errorf("a changed screen: %v", err)
 	}
 	moved := image.NewRGBA(image.Rect(0, 0, 3, 4)) // as many pixels
 	if other, _ := p.pack(moved); other.sha256 == changed.sha256 {

@@ -46,7 +46,7 @@ func action(d *reprisev1.Dispatch, k kind.Kind) work.Action {
 	out := work.Action{
 		Kind: k.Name, Do: gesture(a), Intention: a.GetIntention(), Corrected: point(d.GetCorrectedPosition()),
 		WindowBefore: a.GetExpectedWindowBefore(), WindowAfter: a.GetExpectedWindowTitle(), Strict: a.GetSuccessStrict(),
-		Target: target(a.GetTarget()),
+		Target: target(a.GetTarget()), Masks: masks(d.GetMasks()),
 	}
 	if m := a.GetMonitorResolution(); m != nil {
 		index := int(m.GetIndex())
@@ -57,6 +57,16 @@ func action(d *reprisev1.Dispatch, k kind.Kind) work.Action {
 		out.Effect = work.ExpectChange
 	case reprisev1.ExpectedEffect_EXPECTED_EFFECT_REQUIRED:
 		out.Effect = work.RequireChange
+	}
+	return out
+}
+
+func masks(all []*reprisev1.Mask) []work.Mask {
+	var out []work.Mask
+	for _, m := range all {
+		out = append(out, work.Mask{
+			Monitor: int(m.GetMonitor()), Left: m.GetLeft(), Top: m.GetTop(), Width: m.GetWidth(), Height: m.GetHeight(),
+		})
 	}
 	return out
 }

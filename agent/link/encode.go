@@ -22,6 +22,8 @@ const (
 	maxDoing       = 1000
 	maxDetail      = 1000
 	maxDescription = 4000
+	maxNote        = 1000
+	maxMethod      = 100
 )
 
 // maxListed is how many results and unfinished actions a hello may hold.
@@ -81,7 +83,10 @@ func picture(p *work.Picture) *reprisev1.EvidenceRef {
 	if p == nil {
 		return nil
 	}
-	return &reprisev1.EvidenceRef{Sha256: p.SHA256, TakenAt: timestamp(p.TakenAt), Method: p.Method, Settled: p.Settled, Note: p.Note}
+	return &reprisev1.EvidenceRef{
+		Sha256: p.SHA256, TakenAt: timestamp(p.TakenAt), Method: clip(p.Method, maxMethod), Settled: p.Settled,
+		Note: clip(p.Note, maxNote), Masks: int32(p.Masks),
+	}
 }
 
 func timestamp(t time.Time) *timestamppb.Timestamp {

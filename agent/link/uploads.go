@@ -24,7 +24,7 @@ type upload struct {
 }
 
 // Keep queues a screenshot. When too much waits, the oldest is lost.
-func (e *Evidence) Keep(sha256 string, png []byte) {
+func (e *Evidence) Keep(sha256 string, png []byte) string {
 	e.mu.Lock()
 	e.queue = append(e.queue, upload{sha256, png})
 	e.waiting += len(png)
@@ -34,7 +34,11 @@ func (e *Evidence) Keep(sha256 string, png []byte) {
 	}
 	e.mu.Unlock()
 	e.wake()
+	return ""
 }
+
+// KeepFirst is Keep.
+func (e *Evidence) KeepFirst(sha256 string, png []byte) string { return e.Keep(sha256, png) }
 
 // drop takes a screenshot out of the queue. The lock is held.
 func (e *Evidence) drop(sha256 string) {

@@ -19,6 +19,7 @@ type Action struct {
 	Strict       bool    // titles are compared whole and to the letter
 	Monitor      *int    // index of the monitor that fractions refer to; nil: the primary one
 	Effect       Expectation
+	Masks        []Mask // what no picture of it shows
 }
 
 // Expectation is whether an action must be seen to change the screen.

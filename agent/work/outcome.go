@@ -62,6 +62,7 @@ type Picture struct {
 	Method  string    `json:"method,omitempty"`
 	Settled bool      `json:"settled,omitempty"` // two frames in a row agreed before it
 	Note    string    `json:"note,omitempty"`
+	Masks   int       `json:"masks,omitempty"` // how many rectangles are blacked out in it
 }
 
 // Position is a place in physical pixels of the virtual desktop.

@@ -163,6 +163,13 @@ func List(to *[]string, def []string, allowed ...string) Value {
 	return newValue(value[[]string]{to: to, def: def, kind: "words", parse: parse, show: show})
 }
 
+// Parsed is a value of a type that the program reads and shows itself; kind names
+// the type for people. What show returns, parse must read.
+func Parsed[T any](to *T, def T, kind string, parse func(raw string) (T, error), show func(T) string) Value {
+	same := func(raw string, _ Source) (T, error) { return parse(raw) }
+	return newValue(value[T]{to: to, def: def, kind: kind, parse: same, show: show})
+}
+
 // Size is a width and a height in pixels.
 type Size struct{ Width, Height int }
 

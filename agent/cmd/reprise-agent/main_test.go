@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/setting"
 )
 
@@ -70,6 +72,29 @@ func TestAllFaultsAreNamedAtOnce(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\ndoes not name %q", err, want)
 		}
+	}
+}
+
+func TestMasksComeFromAnySourceAndABadOneStopsTheStart(t *testing.T) {
+	want := []work.Mask{{Left: 0.1, Top: 0.2, Width: 0.3, Height: 0.4}, {Monitor: 1, Width: 1, Height: 0.05}}
+	const text = "0:0.1,0.2,0.3,0.4;1:0,0,1,0.05"
+	for name, given := range map[string]struct {
+		file string
+		env  map[string]string
+		args []string
+	}{
+		"file":        {file: "masks: " + text + "\n"},
+		"environment": {env: map[string]string{"RPA_MASKS": text}},
+		"flag":        {args: []string{"--masks", text}},
+	} {
+		s, err := loadWith(t, given.file, given.env, append(given.args, "--machine", "m", "--state-dir", "d")...)
+		if err != nil || !slices.Equal(s.Masks, want) {
+			t.Errorf("%s: %v, %v", name, s.Masks, err)
+		}
+	}
+	_, err := loadWith(t, "", map[string]string{"RPA_MASKS": "0:0,0,2,1"}, "--machine", "m", "--state-dir", "d")
+	if err == nil || !strings.Contains(err.Error(), "RPA_MASKS") || !strings.Contains(err.Error(), "0:0,0,2,1") {
+		t.Errorf("a bad mask: %v", err)
 	}
 }
 

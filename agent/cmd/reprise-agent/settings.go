@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-rpa/reprise/agent/mask"
+	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/setting"
 )
@@ -30,6 +32,7 @@ type settings struct {
 	KeepaliveTime, KeepaliveTimeout                          time.Duration
 	Remember                                                 int
 	MinDisplay                                               setting.Size
+	Masks                                                    []work.Mask
 	LogLevel, LogFormat                                      string
 }
 
@@ -79,6 +82,9 @@ func declareBehaviour(set *setting.Set, s *settings) {
 			Help: "Actions remembered on disk; what is unfinished or unacknowledged is never forgotten."},
 		setting.Setting{Name: "min-display", Env: "RPA_MIN_DISPLAY", Value: setting.Dimensions(&s.MinDisplay, setting.Size{Width: 1200, Height: 800}),
 			Help: "Smallest usable display; on a smaller one nothing is executed."},
+		setting.Setting{Name: "masks", Env: "RPA_MASKS", Value: setting.Parsed(&s.Masks, nil, "masks", mask.Parse, mask.Format),
+			Help: "Rectangles that no picture shows, monitor:left,top,width,height in fractions of the monitor, " +
+				"such as 0:0.1,0.2,0.3,0.4;1:0,0,1,0.05; those of a workflow are added."},
 		setting.Setting{Name: "log-level", Env: "RPA_LOG_LEVEL", Value: setting.Enum(&s.LogLevel, "info", "debug", "info", "warn", "error"),
 			Help: "Least level of log lines."},
 		setting.Setting{Name: "log-format", Env: "RPA_LOG_FORMAT", Value: setting.Enum(&s.LogFormat, "text", "text", "json"),

@@ -1,0 +1,103 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"image"
+	"slices"
+	"strings"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/mask"
+	"github.com/reprise-rpa/reprise/agent/vision"
+	"github.com/reprise-rpa/reprise/agent/work"
+)
+
+// shot is a picture of the screen as it is, masked nowhere, with the monitors that
+// it shows. What leaves the machine of it is masked.
+type shot struct {
+	driver.Picture
+	monitors []driver.Monitor
+	unknown  error // why the monitors are not known; nil: they are
+}
+
+// errMoved says that a mask may have been meant for another place of the picture.
+var errMoved = errors.New("the monitors changed while it was taken")
+
+// shoot takes a picture. The masks that it will get need the monitors as they were
+// at that moment, so they are looked at before and after.
+func (e *Executor) shoot(ctx context.Context, masks []work.Mask) (shot, error) {
+	if len(masks) == 0 || e.cfg.Evidence == nil {
+		frame, err := e.cfg.Driver.Capture(ctx)
+		return shot{Picture: frame}, err
+	}
+	monitors, unknown := e.cfg.Driver.Monitors(ctx)
+	frame, err := e.cfg.Driver.Capture(ctx)
+	if err != nil || unknown != nil {
+		return shot{Picture: frame, unknown: unknown}, err
+	}
+	after, unknown := e.cfg.Driver.Monitors(ctx)
+	if unknown == nil && !slices.Equal(monitors, after) {
+		unknown = errMoved
+	}
+	return shot{frame, monitors, unknown}, nil
+}
+
+// masked returns the part of the picture that may leave the machine.
+func (s shot) masked(masks []work.Mask) mask.Masked {
+	if len(masks) > 0 && s.unknown != nil {
+		return mask.Black(s.Image, "where its masks lie is not known: "+s.unknown.Error())
+	}
+	return mask.Apply(s.Image, s.monitors, masks)
+}
+
+// named masks and packs the picture, hands it over, and names it.
+func (s shot) named(
+	masks []work.Mask, pack func(*image.RGBA) (packed, error), keep func(string, []byte) string,
+) (*work.Picture, error) {
+	m := s.masked(masks)
+	p, err := pack(m.Image)
+	if err != nil {
+		return nil, err
+	}
+	notes := []string{m.Why, keep(p.sha256, p.png)}
+	if vision.Uniform(s.Image) {
+		notes = append(notes, "the picture is of one colour: the desktop may not have been drawn")
+	}
+	notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
+	return &work.Picture{
+		SHA256: p.sha256, TakenAt: s.Taken, Method: s.Method, Note: strings.Join(notes, "; "), Masks: m.Count,
+	}, nil
+}
+
+// masks returns an action's masks and the machine's own.
+func (e *Executor) masks(more []work.Mask) []work.Mask { return slices.Concat(e.cfg.Masks, more) }
+
+// Picture takes a picture of the screen as it is, beside whatever is executing,
+// and hands it over to be brought first. No input is sent. The outcome holds the
+// picture as After, or says why there is none.
+func (e *Executor) Picture(ctx context.Context, masks []work.Mask) work.Outcome {
+	r := &run{Executor: e, masks: e.masks(masks)}
+	picture, err := r.picture(ctx)
+	if err != nil {
+		code, message := codeOf(ctx, err)
+		return work.Failure(code, work.NotStarted, message)
+	}
+	return work.Outcome{Completion: work.Completed, Effect: work.NotChecked, After: picture}
+}
+
+func (r *run) picture(ctx context.Context) (*work.Picture, error) {
+	if r.cfg.Evidence == nil {
+		return nil, faultf(work.Unsupported, "this agent keeps no screenshots")
+	}
+	if err := r.usable(ctx); err != nil {
+		return nil, err
+	}
+	frame, err := r.shoot(ctx, r.masks)
+	if err != nil {
+		return nil, err
+	}
+	// Packed apart: an action under way is not made to wait, and finds the last
+	// screen of its own in its packer.
+	return frame.named(r.masks, pack, r.cfg.Evidence.KeepFirst)
+}
