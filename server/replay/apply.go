@@ -69,6 +69,9 @@ func (r *Replay) apply(ev Event, at time.Time) error {
 	case PausedBy:
 		return r.pause(ev, at)
 	case GatePassed:
+		if !r.has(ev.Step) {
+			return impossible(r, ev)
+		}
 		r.passGate(ev.Step, false)
 		return nil
 	case Resumed:
@@ -132,22 +135,6 @@ func (r *Replay) add(a Action) {
 	r.Actions = append(r.Actions, a)
 	r.current[a.Step] = len(r.Actions) - 1
 	r.byID[a.ID] = len(r.Actions) - 1
-}
-
-// actionID is the id of a decision to run a step. It is derived, not drawn: the
-// same journal gives the same ids.
-func actionID(replayID string, step, resumes, retries int) string {
-	id := fmt.Sprintf("%s-%d", replayID, step+1)
-	switch {
-	case resumes == 1:
-		id += "_resume"
-	case resumes > 1:
-		id += fmt.Sprintf("_resume%d", resumes)
-	}
-	if retries > 0 {
-		id += fmt.Sprintf("_retry%d", retries)
-	}
-	return id
 }
 
 func (r *Replay) toHead(step int) {
@@ -295,5 +282,3 @@ func (r *Replay) end(ev Ended, at time.Time) {
 	}
 	r.State, r.EndReason, r.EndedAt, r.Pause, r.Open = ev.State, ev.Reason, at, nil, false
 }
-
-func pauseID(replayID string, n int) string { return fmt.Sprintf("%s-pause%d", replayID, n) }

@@ -69,6 +69,14 @@ func (r *Replay) countEffect(i int, report Report) {
 }
 
 func (r *Replay) pause(ev PausedBy, at time.Time) error {
+	if ev.Gate >= 0 && !r.has(ev.Gate) || ev.Decide != "" && r.Find(ev.Decide) == nil {
+		return impossible(r, ev)
+	}
+	for _, id := range ev.Again {
+		if r.Find(id) == nil {
+			return impossible(r, ev)
+		}
+	}
 	r.pauses++
 	r.Pause = &Pause{
 		ID: pauseID(r.ID, r.pauses), Reason: ev.Reason, Message: ev.Message, Checks: ev.Checks,
@@ -98,7 +106,7 @@ func (r *Replay) passGate(step int, skip bool) {
 
 func (r *Replay) resume(ev Resumed) error {
 	p := r.Pause
-	if r.State != Paused || p == nil {
+	if r.State != Paused || p == nil || ev.From >= 0 && !r.has(ev.From) {
 		return impossible(r, ev)
 	}
 	r.Pause, r.noEffect = nil, nil

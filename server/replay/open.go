@@ -88,6 +88,9 @@ func (r *Replay) Idle() bool {
 	return !ok
 }
 
+// has says whether there is such a step.
+func (r *Replay) has(step int) bool { return step >= 0 && step < len(r.Steps) }
+
 func (r *Replay) append(ev Appended) error {
 	if !r.Open {
 		return impossible(r, ev)

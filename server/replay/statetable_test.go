@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,123 +18,6 @@ const (
 	tableBegin   = "<!-- state-table:begin -->"
 	tableEnd     = "<!-- state-table:end -->"
 )
-
-// condition is a state that a test can bring the action "r-1" and its replay into.
-type condition struct {
-	name    string
-	prepare func(t testing.TB) *world
-}
-
-// input is something that a replay meets. It returns what was answered, if that
-// is worth a word.
-type input struct {
-	name string
-	meet func(*world) string
-}
-
-// actionConditions are the states of an action, told apart where the contract
-// tells them apart.
-var actionConditions = []condition{
-	{"QUEUED", func(t testing.TB) *world { return begin(t, click, click) }},
-	{"DISPATCHED", func(t testing.TB) *world { return running(t, click, click) }},
-	{"QUEUED again", after(func(w *world) { w.orphan() })},
-	{"ACKED", after(func(w *world) { w.take("r-1", success) })},
-	{"NEEDS_HELP, reported", after(func(w *world) { w.take("r-1", failed(CodeWrongWindow, CompletionNotStarted)) })},
-	{"NEEDS_HELP, unreported", after(func(w *world) { w.apply(w.r.DecideAgentAway()...) })},
-	{"SUPERSEDED, `_resume` queued", after(func(w *world) { w.giveUp(); w.quietly(ResumeCommand{}) })},
-	{"SUPERSEDED, `_resume` sent", after(func(w *world) { w.giveUp(); w.resume(ResumeCommand{}) })},
-	{"SKIPPED", after(func(w *world) { w.giveUp(); w.quietly(ResumeCommand{Skip: true}) })},
-	{"ABANDONED, went on", func(t testing.TB) *world {
-		w := running(t, scroll, click)
-		w.giveUp()
-		return w
-	}},
-	{"ABANDONED, paused", after(func(w *world) { w.giveUp() })},
-	{"FAILED", func(t testing.TB) *world {
-		w := running(t, with(click, func(s *Step) { s.FailExhausted, s.MaxRetries = true, 0 }), click)
-		w.take("r-1", failed(CodeTimeout, CompletionNotStarted))
-		return w
-	}},
-	{"CANCELLED", after(func(w *world) { w.command(w.r.DecideCancel("alice", "")) })},
-}
-
-// replayConditions are the states of a replay.
-var replayConditions = []condition{
-	{"QUEUED", func(t testing.TB) *world { return begin(t, click, click) }},
-	{"RUNNING, in flight", func(t testing.TB) *world { return running(t, click, click) }},
-	{"RUNNING, queued", after(func(w *world) { w.orphan() })},
-	{"RUNNING, all settled", func(t testing.TB) *world {
-		w := running(t, click)
-		w.take("r-1", success)
-		return w
-	}},
-	{"PAUSED, pausing", after(func(w *world) { w.pause() })},
-	{"PAUSED, to decide", after(func(w *world) { w.take("r-1", failed(CodeWrongWindow, CompletionNotStarted)) })},
-	{"PAUSED, nothing to decide", after(func(w *world) { w.pause(); w.take("r-1", success) })},
-	{"PAUSED, before a step", func(t testing.TB) *world { return running(t, checked, click) }},
-	{"COMPLETED", func(t testing.TB) *world {
-		w := running(t, click)
-		w.report("r-1", success)
-		return w
-	}},
-	{"FAILED", func(t testing.TB) *world { return actionConditions[11].prepare(t) }},
-	{"CANCELLED", after(func(w *world) { w.command(w.r.DecideCancel("alice", "")) })},
-}
-
-func after(f func(*world)) func(testing.TB) *world {
-	return func(t testing.TB) *world {
-		w := running(t, click, click)
-		f(w)
-		return w
-	}
-}
-
-var reports = []input{
-	{"success", reported(success)},
-	{"failure, retries left", reported(failed(CodeTargetNotFound, CompletionNotStarted))},
-	{"failure, no retries left", func(w *world) string {
-		w.policy.MaxRetries = 0
-		return reported(failed(CodeTargetNotFound, CompletionNotStarted))(w)
-	}},
-	{"failure for a person", reported(failed(CodeInputBlocked, CompletionNotStarted))},
-	{"`desktop_unavailable`", reported(failed(CodeDesktopUnavailable, CompletionNotStarted))},
-	{"success from another memory", reported(Report{Success: true, SpoolID: "spool0"})},
-}
-
-var deliveries = []input{
-	{"machine free", func(w *world) string { return w.settle(w.r.DecideNext(there)) }},
-	{"deadline, resends left", func(w *world) string { return w.settle(w.r.DecideOrphan("r-1", w.policy, false)) }},
-	{"deadline, none left", func(w *world) string { return w.settle(w.r.DecideOrphan("r-1", Policy{}, false)) }},
-	{"no receipt", func(w *world) string { return w.settle(w.r.DecideNotReceived("r-1", w.policy, false)) }},
-}
-
-var openings = []input{
-	{"executing it", func(w *world) string {
-		verdict, events := w.r.DecideExecuting("r-1", "r-1.1")
-		w.apply(events...)
-		return map[Executing]string{GoOn: "go on", Stop: "stop"}[verdict]
-	}},
-	{"same process", func(w *world) string {
-		return w.settle(w.r.DecideReconnect(Session{BootID: "boot1"}, Reconnect, w.policy, false))
-	}},
-	{"new process", func(w *world) string {
-		return w.settle(w.r.DecideReconnect(Session{BootID: "boot2"}, Reconnect, w.policy, false))
-	}},
-	{"another memory", func(w *world) string { return w.settle(w.r.DecideOtherMemory("spool2")) }},
-	{"away past the grace", func(w *world) string { return w.settle(w.r.DecideAgentAway()) }},
-}
-
-var commands = []input{
-	{"pause", func(w *world) string { return w.command(w.r.DecidePause("alice", "")) }},
-	{"resume", func(w *world) string { return w.command(w.r.DecideResume(ResumeCommand{Acked: w.required()})) }},
-	{"resume, skip", func(w *world) string {
-		return w.command(w.r.DecideResume(ResumeCommand{Skip: true, Acked: w.required()}))
-	}},
-	{"resume from it", func(w *world) string {
-		return w.command(w.r.DecideResume(ResumeCommand{From: "r-1", Acked: w.required()}))
-	}},
-	{"cancel", func(w *world) string { return w.command(w.r.DecideCancel("alice", "")) }},
-}
 
 func reported(rep Report) func(*world) string {
 	return func(w *world) string {
@@ -182,6 +66,12 @@ func becameOfReplay(w *world) string {
 	s := w.r.State.String()
 	if w.r.Pause != nil {
 		s += " (" + w.r.Pause.Reason + ")"
+	}
+	if w.r.Open {
+		s += ", open"
+	}
+	if n := len(w.r.Steps) - w.r.Settled; n > 0 && !w.r.State.Ended() {
+		s += fmt.Sprintf(", %d left", n)
 	}
 	if w.inFlight() != "" {
 		s += ", in flight"
@@ -232,7 +122,7 @@ func render(t testing.TB) string {
 		table(t, "Its delivery:", action, actionConditions, deliveries, becameOfAction),
 		table(t, "The agent opens a stream, or stays away:", action, actionConditions, openings, becameOfAction),
 		table(t, "A person says:", action, actionConditions, commands, becameOfAction),
-		table(t, "The replay's own states:", "replay is", replayConditions, append(deliveries[:1:1], append(openings[3:5:5], commands...)...), becameOfReplay),
+		table(t, "The replay's own states:", "replay is", replayConditions, append(deliveries[:1:1], slices.Concat(openings[3:5], commands, feeding)...), becameOfReplay),
 	}, "\n")
 }
 
@@ -268,7 +158,7 @@ func TestEveryStateMeetsEveryEvent(t *testing.T) {
 		Created{}, Started{}, Dispatched{ActionID: "r-1", AttemptID: "r-1.9"}, Adopted{ActionID: "r-1"}, Requeued{ActionID: "r-1"},
 		Requeued{ActionID: "r-1", Tail: true}, LostMemory{ActionID: "r-1"}, GaveUp{ActionID: "r-1"},
 		PausedBy{Reason: "operator", Gate: -1}, PausedBy{Reason: "wrong_window", Decide: "r-1", Gate: -1}, PausedBy{Gate: 0}, GatePassed{},
-		Resumed{From: -1}, Resumed{From: -1, Skip: true}, Resumed{From: 0}, Ended{State: Completed}, Ended{State: Failed}, Ended{State: Cancelled},
+		Appended{RequestID: "z", Steps: []Step{click, human}}, Closed{}, Resumed{From: -1, Skip: true}, Resumed{From: 0}, Ended{State: Completed}, Ended{State: Failed}, Ended{State: Cancelled},
 	}
 	for o := OutcomeAcked; o <= OutcomeRecorded; o++ {
 		events = append(events, Reported{ActionID: "r-1", Outcome: o})
