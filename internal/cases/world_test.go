@@ -3,6 +3,7 @@ package cases
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -35,6 +36,8 @@ type world struct {
 	fleet   reprisev1.MachineServiceClient
 	agent   *running
 	start   func() *running
+	log     *told             // what the server and the agent logged
+	scrape  *bufconn.Listener // the metrics' port
 }
 
 // running is something that runs until it is stopped.
@@ -63,10 +66,10 @@ const machineID = "M"
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, desktop: newDesktop()}
+	w := &world{t: t, desktop: newDesktop(), log: &told{}, scrape: bufconn.Listen(1 << 16)}
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.log), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s := settings.Default()
 	s.DataDir = t.TempDir()
 	h, err := host.New(ctx, host.Config{Settings: s, Version: "test", Log: log})
@@ -74,7 +77,7 @@ func newWorld(t *testing.T) *world {
 	secret, err := h.Tokens().AddAgent(machineID)
 	w.must(err)
 	lis := bufconn.Listen(1 << 20)
-	server := run(ctx, func(ctx context.Context) error { return h.Run(ctx, lis, nil) })
+	server := run(ctx, func(ctx context.Context) error { return h.Run(ctx, lis, w.scrape) })
 	operator := connect(t, lis)
 	w.replays, w.fleet = reprisev1.NewReplayServiceClient(operator), reprisev1.NewMachineServiceClient(operator)
 	w.ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+operatorToken(t, s.DataDir))
@@ -117,13 +120,20 @@ func connect(t *testing.T, lis *bufconn.Listener) *grpc.ClientConn {
 // create queues a replay of n clicks, each at a place of its own.
 func (w *world) create(n int) string {
 	w.t.Helper()
-	wf := &reprisev1.Workflow{Name: "clicks"}
+	actions := make([]*reprisev1.Action, 0, n)
 	for i := range n {
-		wf.Actions = append(wf.Actions, &reprisev1.Action{
+		actions = append(actions, &reprisev1.Action{
 			Name: fmt.Sprintf("click %d", i+1), Kind: &reprisev1.Action_Click{Click: &reprisev1.Click{}},
 			Target: &reprisev1.Target{Point: &reprisev1.Point{X: place(i + 1), Y: 0.5}},
 		})
 	}
+	return w.createWith(actions...)
+}
+
+// createWith queues a replay of actions.
+func (w *world) createWith(actions ...*reprisev1.Action) string {
+	w.t.Helper()
+	wf := &reprisev1.Workflow{Name: "case", Actions: actions}
 	res, err := w.replays.CreateReplay(w.ctx, &reprisev1.CreateReplayRequest{MachineId: machineID, Workflow: wf})
 	w.must(err)
 	return res.GetReplay().GetReplayId()
