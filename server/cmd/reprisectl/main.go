@@ -28,9 +28,9 @@ func run() int {
 	})
 }
 
-func terminal() (width int, ok bool) {
-	width, _, err := term.GetSize(int(os.Stdout.Fd()))
-	return width, err == nil
+func terminal() (columns, rows int, ok bool) {
+	columns, rows, err := term.GetSize(int(os.Stdout.Fd()))
+	return columns, rows, err == nil
 }
 
 // onDisk is the journal of this machine's server.

@@ -109,7 +109,7 @@ func (a *app) display(id string) display {
 		return &jsonDisplay{emit: a.emit, id: id, steer: steer}
 	}
 	p := &plainDisplay{w: a.env.Stdout, where: a.env.Location, steer: steer}
-	if width, ok := a.env.Terminal(); ok {
+	if width, _, ok := a.env.Terminal(); ok {
 		return &barDisplay{lines: p, w: a.env.Stdout, width: width}
 	}
 	return p

@@ -86,9 +86,9 @@ func TestOnATerminalABarMovesAndThePauseStaysAboveIt(t *testing.T) {
 	defer h.kill()
 	exit := Main(t.Context(), Env{
 		Args: []string{"watch", "r-1"}, Stdout: program, Stderr: program, Dial: []grpc.DialOption{grpc.WithContextDialer(h.dial)},
-		Terminal: func() (int, bool) {
-			width, _, err := term.GetSize(int(program.Fd()))
-			return width, err == nil
+		Terminal: func() (int, int, bool) {
+			columns, rows, err := term.GetSize(int(program.Fd()))
+			return columns, rows, err == nil
 		},
 	})
 	if exit != exitOK {

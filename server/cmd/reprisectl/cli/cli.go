@@ -25,13 +25,13 @@ type Journal interface {
 
 // Env is all that reprisectl takes from the process around it.
 type Env struct {
-	Args           []string            // without the program's name
-	Stdout, Stderr io.Writer           // required
-	Getenv         func(string) string // nil: no environment
-	Terminal       func() (width int, ok bool)
-	Journal        Journal           // nil: the journal commands are refused
-	Dial           []grpc.DialOption // added to the client's own
-	Location       *time.Location    // in which times are shown; nil: UTC
+	Args           []string                            // without the program's name
+	Stdout, Stderr io.Writer                           // required
+	Getenv         func(string) string                 // nil: no environment
+	Terminal       func() (columns, rows int, ok bool) // of stdout; nil: none
+	Journal        Journal                             // nil: the journal commands are refused
+	Dial           []grpc.DialOption                   // added to the client's own
+	Location       *time.Location                      // in which times are shown; nil: UTC
 	Version        string
 }
 
@@ -52,7 +52,7 @@ func Main(ctx context.Context, env Env) int {
 		env.Getenv = func(string) string { return "" }
 	}
 	if env.Terminal == nil {
-		env.Terminal = func() (int, bool) { return 0, false }
+		env.Terminal = func() (int, int, bool) { return 0, 0, false }
 	}
 	if env.Location == nil {
 		env.Location = time.UTC

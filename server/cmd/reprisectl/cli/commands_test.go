@@ -8,9 +8,12 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/testing/protocmp"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
@@ -54,17 +57,39 @@ func TestListGoesOnFromPageToPageUpToItsLimit(t *testing.T) {
 }
 
 func TestListAsksForWhatTheFlagsSay(t *testing.T) {
-	var asked []*reprisev1.ListReplaysRequest
-	wantExit(t, ctl(t, &fake{list: pages(1, &asked)}, "list", "-m", "desk-1", "-s", "running,PAUSED", "-s", "REPLAY_STATE_QUEUED"), exitOK)
-	want := &reprisev1.ListReplaysRequest{MachineId: "desk-1", PageSize: 50, States: []reprisev1.ReplayState{runs, paused, queued}}
-	if diff := cmp.Diff(want, asked[0], protocmp.Transform()); diff != "" {
-		t.Error(diff)
+	synctest.Test(t, func(t *testing.T) { // its clock stands at midnight
+		var asked []*reprisev1.ListReplaysRequest
+		got := ctl(t, &fake{list: pages(1, &asked)}, "list", "-m", "desk-1", "-s", "running,PAUSED", "-s", "REPLAY_STATE_QUEUED", "-l", "batch=7", "-l", "note=a=b",
+			"--since", "36h", "--until", "1999-12-31T23:00:00-01:00")
+		wantExit(t, got, exitOK)
+		want := &reprisev1.ListReplaysRequest{
+			MachineId: "desk-1", PageSize: 50, States: []reprisev1.ReplayState{runs, paused, queued}, Labels: map[string]string{"batch": "7", "note": "a=b"},
+			CreatedFrom: timestamppb.New(time.Now().Add(-36 * time.Hour)), CreatedBefore: timestamppb.New(time.Now()),
+		}
+		if diff := cmp.Diff(want, asked[0], protocmp.Transform()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestATimeIsGivenAsPeopleSayIt(t *testing.T) {
+	now := time.Date(2026, 3, 9, 12, 0, 0, 0, time.UTC)
+	where := time.FixedZone("there", 3600)
+	for text, want := range map[string]string{
+		"2h": "2026-03-09T10:00:00Z", "7d": "2026-03-02T12:00:00Z", "0s": "2026-03-09T12:00:00Z", "2026-03-01": "2026-02-28T23:00:00Z",
+		"2026-03-01T08:00:00+02:00": "2026-03-01T06:00:00Z", "2026-03-01T08:00:00.5Z": "2026-03-01T08:00:00.5Z",
+		"-2h": "", "yesterday": "", "2026-03-01 08:00": "", "d": "", "-1d": "", "12": "",
+	} {
+		got, err := moment("--since", text, now, where)
+		if (err == nil) != (want != "") || err == nil && got.AsTime().Format(time.RFC3339Nano) != want {
+			t.Errorf("%q is %v, %v; want %q", text, got.AsTime(), err, want)
+		}
 	}
 }
 
 func TestTablesForPeople(t *testing.T) {
 	away := replay(runs, 1)
-	away.ReplayId, away.AgentAway, away.WorkflowName = "r-22", true, strings.Repeat("long ", 20)
+	away.ReplayId, away.AgentAway, away.Open, away.WorkflowName = "r-22", true, true, strings.Repeat("long ", 20)
 	f := &fake{
 		list: func(*reprisev1.ListReplaysRequest) (*reprisev1.ListReplaysResponse, error) {
 			return &reprisev1.ListReplaysResponse{Replays: []*reprisev1.Replay{away, replay(completed, 3)}}, nil
@@ -72,7 +97,9 @@ func TestTablesForPeople(t *testing.T) {
 		machines: []*reprisev1.Machine{
 			{MachineId: "desk-1", Connected: true, ConnectionChangedAt: at(0), CurrentReplayId: "r-22", ActionInFlight: "r-22/b", QueuedReplays: 2, AgentVersion: "v1.2.3",
 				DesktopState: &reprisev1.DesktopState{Kind: reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_LOCKED}},
-			{MachineId: "desk-2", ConflictAt: at(1)},
+			{MachineId: "desk-2", ConflictAt: at(1), LastExit: "killed\nat night", QueuedReplays: 3, CurrentReplayId: "r-7", CurrentReplayState: paused,
+				PauseReason: reprisev1.PauseReason_PAUSE_REASON_DEAD_CLIENT, DesktopState: &reprisev1.DesktopState{
+					Kind: reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_AGENT_IMPAIRED, Detail: "its disk is full"}},
 		},
 		get: func(string) (*reprisev1.Replay, error) {
 			first := action(0, acked)

@@ -63,7 +63,8 @@ func TestViolationsAreListedByField(t *testing.T) {
 func TestAWrongCommandLineReachesNoServer(t *testing.T) {
 	path, _ := file(t)
 	for _, args := range []string{
-		"nonsense", "get", "get a b", "get r-1 --nonsense", "list -o xml", "list -s sleeping", "list -s unspecified", "list -n 0", "list extra",
+		"nonsense", "get", "get a b", "get r-1 --nonsense", "list -o xml", "list -s sleeping", "list -s unspecified", "list -n 0", "list extra", "list -l nolabel",
+		"list --since soon", "list --until -2h", "list --since 1h --until 2h",
 		"run " + path, "run gone.yaml -m desk-1", "run " + path + " -m desk-1 -l nolabel", "run " + path + " -m desk-1 -l =x", "run " + path + " -m desk-1 --wait=maybe",
 		"resume r-1 --position 0.5", "resume r-1 --position a,b", "resume r-1 --position 0.5,1.5", "resume r-1 --position NaN,0", "resume r-1 --skip --position 0,0",
 		"journal", "journal dump", "journal mend --data d", "list --server nowhere", "list --timeout soon", "list --token-file gone", "list --ca-file gone",

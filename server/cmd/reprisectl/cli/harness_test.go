@@ -7,177 +7,19 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files")
-
-type watchStream = grpc.ServerStreamingServer[reprisev1.WatchReplayResponse]
-
-// fake is a server that answers as the test says and notes what it was asked. A
-// field that is nil answers Unimplemented.
-type fake struct {
-	reprisev1.UnimplementedReplayServiceServer
-	reprisev1.UnimplementedMachineServiceServer
-	reprisev1.UnimplementedEvidenceServiceServer
-
-	create func(*reprisev1.CreateReplayRequest) (*reprisev1.Replay, error)
-	get    func(id string) (*reprisev1.Replay, error)
-	list   func(*reprisev1.ListReplaysRequest) (*reprisev1.ListReplaysResponse, error)
-	pause  func(*reprisev1.PauseReplayRequest) (*reprisev1.Replay, error)
-	resume func(*reprisev1.ResumeReplayRequest) (*reprisev1.ResumeReplayResponse, error)
-	cancel func(*reprisev1.CancelReplayRequest) (*reprisev1.Replay, error)
-	// watch answers the nth watch, from 0.
-	watch    func(n int, st watchStream) error
-	machines []*reprisev1.Machine
-
-	mu       sync.Mutex
-	pictures map[string][]byte
-	uploads  int
-	watches  int
-	watched  []*reprisev1.WatchReplayRequest
-	token    string
-}
-
-func unless(known bool) error {
-	if !known {
-		return status.Error(codes.Unimplemented, "the test expects no such call")
-	}
-	return nil
-}
-
-func (f *fake) CreateReplay(ctx context.Context, req *reprisev1.CreateReplayRequest) (*reprisev1.CreateReplayResponse, error) {
-	f.note(ctx)
-	if err := unless(f.create != nil); err != nil {
-		return nil, err
-	}
-	r, err := f.create(req)
-	return &reprisev1.CreateReplayResponse{Replay: r}, err
-}
-
-func (f *fake) GetReplay(ctx context.Context, req *reprisev1.GetReplayRequest) (*reprisev1.GetReplayResponse, error) {
-	f.note(ctx)
-	if err := unless(f.get != nil); err != nil {
-		return nil, err
-	}
-	r, err := f.get(req.GetReplayId())
-	if r = proto.CloneOf(r); req.GetWithoutActions() && r != nil {
-		r.Actions = nil
-	}
-	return &reprisev1.GetReplayResponse{Replay: r}, err
-}
-
-// actionsOnAPage is how many the fake gives at once; few, so that there are pages.
-const actionsOnAPage = 2
-
-func (f *fake) ListActions(_ context.Context, req *reprisev1.ListActionsRequest) (*reprisev1.ListActionsResponse, error) {
-	if err := unless(f.get != nil); err != nil {
-		return nil, err
-	}
-	r, err := f.get(req.GetReplayId())
-	if err != nil {
-		return nil, err
-	}
-	from := len(req.GetPageToken()) // its length is where the page begins
-	to := min(from+actionsOnAPage, len(r.GetActions()))
-	resp := &reprisev1.ListActionsResponse{Actions: r.GetActions()[from:to]}
-	if to < len(r.GetActions()) {
-		resp.NextPageToken = strings.Repeat("x", to)
-	}
-	return resp, nil
-}
-
-func (f *fake) ListReplays(ctx context.Context, req *reprisev1.ListReplaysRequest) (*reprisev1.ListReplaysResponse, error) {
-	f.note(ctx)
-	if err := unless(f.list != nil); err != nil {
-		return nil, err
-	}
-	return f.list(req)
-}
-
-func (f *fake) PauseReplay(_ context.Context, req *reprisev1.PauseReplayRequest) (*reprisev1.PauseReplayResponse, error) {
-	if err := unless(f.pause != nil); err != nil {
-		return nil, err
-	}
-	r, err := f.pause(req)
-	return &reprisev1.PauseReplayResponse{Replay: r}, err
-}
-
-func (f *fake) ResumeReplay(_ context.Context, req *reprisev1.ResumeReplayRequest) (*reprisev1.ResumeReplayResponse, error) {
-	if err := unless(f.resume != nil); err != nil {
-		return nil, err
-	}
-	return f.resume(req)
-}
-
-func (f *fake) CancelReplay(_ context.Context, req *reprisev1.CancelReplayRequest) (*reprisev1.CancelReplayResponse, error) {
-	if err := unless(f.cancel != nil); err != nil {
-		return nil, err
-	}
-	r, err := f.cancel(req)
-	return &reprisev1.CancelReplayResponse{Replay: r}, err
-}
-
-func (f *fake) WatchReplay(req *reprisev1.WatchReplayRequest, st watchStream) error {
-	if err := unless(f.watch != nil); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	n := f.watches
-	f.watches++
-	f.watched = append(f.watched, req)
-	f.mu.Unlock()
-	return f.watch(n, st)
-}
-
-func (f *fake) ListMachines(context.Context, *reprisev1.ListMachinesRequest) (*reprisev1.ListMachinesResponse, error) {
-	return &reprisev1.ListMachinesResponse{Machines: f.machines}, nil
-}
-
-func (f *fake) FindMissing(_ context.Context, req *reprisev1.FindMissingRequest) (*reprisev1.FindMissingResponse, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	missing := slices.DeleteFunc(req.GetSha256(), func(d string) bool { return f.pictures[d] != nil })
-	return &reprisev1.FindMissingResponse{Sha256: missing}, nil
-}
-
-func (f *fake) Upload(st grpc.ClientStreamingServer[reprisev1.UploadRequest, reprisev1.UploadResponse]) error {
-	first, err := st.Recv()
-	data := first.GetData()
-	for err == nil {
-		var next *reprisev1.UploadRequest
-		if next, err = st.Recv(); err == nil {
-			data = append(data, next.GetData()...)
-		}
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.pictures[first.GetSha256()] = data
-	f.uploads++
-	return st.SendAndClose(&reprisev1.UploadResponse{Size: int64(len(data))})
-}
-
-func (f *fake) note(ctx context.Context) {
-	md, _ := metadata.FromIncomingContext(ctx)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.token = strings.Join(md.Get("authorization"), ",")
-}
 
 // host runs the fake, and can kill and restart it as a process would.
 type host struct {

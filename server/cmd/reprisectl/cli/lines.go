@@ -19,7 +19,8 @@ import (
 //	update      what a watch saw: the replay after a change, and the events
 //	connection  the server was lost, or is back
 //	end         the end of a watch: what became of the steps, and the exit code
-//	machine     a machine
+//	machine     a machine, as it is now
+//	machine_gone  a watched machine that is not registered any more and has no work
 //	workflow    a workflow file that was found good
 //	version     the program's version
 //	fault       a fault of a workflow file; on stderr
@@ -31,6 +32,7 @@ type line struct {
 	Events     []json.RawMessage `json:"events,omitempty"`
 	Pending    bool              `json:"snapshotPending,omitempty"`
 	Machine    json.RawMessage   `json:"machine,omitempty"`
+	MachineID  string            `json:"machineId,omitempty"`
 	ReplayID   string            `json:"replayId,omitempty"`
 	RequestID  string            `json:"requestId,omitempty"`
 	State      string            `json:"state,omitempty"`

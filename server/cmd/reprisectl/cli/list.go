@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,34 +18,89 @@ import (
 const maxPage = 1000
 
 func (a *app) listCommand() *cobra.Command {
-	var machine string
-	var states []string
-	var limit int
+	var o listing
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List replays, the newest first",
-		Args:  cobra.NoArgs,
+		Long:  "list shows the replays that the server keeps, the newest first; all that the flags ask for must hold.",
+		Example: "  reprisectl list --state running,paused\n  reprisectl list --machine desk-1 --label batch=7\n" +
+			"  reprisectl list --since 2h --limit 500\n  reprisectl list --since 2026-03-01 --until 2026-03-02T06:00:00Z",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			req := &reprisev1.ListReplaysRequest{MachineId: machine}
-			for _, s := range states {
-				state, err := parseState(s)
-				if err != nil {
-					return usage(err)
-				}
-				req.States = append(req.States, state)
+			req, err := o.request(time.Now(), a.env.Location)
+			if err != nil {
+				return usage(err)
 			}
-			if limit < 1 {
-				return usage(fmt.Errorf("--limit %d: at least 1 is needed", limit))
-			}
-			return a.with(func(c *client) error { return a.list(cmd.Context(), c, req, limit) })
+			return a.with(func(c *client) error { return a.list(cmd.Context(), c, req, o.limit) })
 		},
 	}
-	cmd.Flags().StringVarP(&machine, "machine", "m", "", "only replays of this machine")
-	cmd.Flags().StringSliceVarP(&states, "state", "s", nil, "only replays in this state: "+strings.Join(stateNames(), ", ")+"; may be repeated")
-	cmd.Flags().IntVarP(&limit, "limit", "n", 50, "how many at most")
+	f := cmd.Flags()
+	f.StringVarP(&o.machine, "machine", "m", "", "only replays of this machine")
+	f.StringSliceVarP(&o.states, "state", "s", nil, "only replays in this state: "+strings.Join(stateNames(), ", ")+"; may be repeated")
+	f.StringArrayVarP(&o.labels, "label", "l", nil, "only replays with this label, `key=value`; may be repeated")
+	f.StringVar(&o.since, "since", "", "only replays created at this `time` or later: 2h or 7d ago, a date, or RFC 3339")
+	f.StringVar(&o.until, "until", "", "only replays created before this `time`")
+	f.IntVarP(&o.limit, "limit", "n", 50, "how many at most")
 	completeFixed(cmd, "state", stateNames()...)
 	a.completeMachines(cmd)
 	return cmd
+}
+
+// listing are the flags of list.
+type listing struct {
+	machine, since, until string
+	states, labels        []string
+	limit                 int
+}
+
+func (o listing) request(now time.Time, where *time.Location) (*reprisev1.ListReplaysRequest, error) {
+	req := &reprisev1.ListReplaysRequest{MachineId: o.machine}
+	for _, s := range o.states {
+		state, err := parseState(s)
+		if err != nil {
+			return nil, err
+		}
+		req.States = append(req.States, state)
+	}
+	var err error
+	if req.Labels, err = parseLabels(o.labels); err != nil {
+		return nil, err
+	}
+	if req.CreatedFrom, err = moment("--since", o.since, now, where); err != nil {
+		return nil, err
+	}
+	if req.CreatedBefore, err = moment("--until", o.until, now, where); err != nil {
+		return nil, err
+	}
+	if from, before := req.GetCreatedFrom(), req.GetCreatedBefore(); from != nil && before != nil && !from.AsTime().Before(before.AsTime()) {
+		return nil, fmt.Errorf("--since %s is not before --until %s", o.since, o.until)
+	}
+	if o.limit < 1 {
+		return nil, fmt.Errorf("--limit %d: at least 1 is needed", o.limit)
+	}
+	return req, nil
+}
+
+// moment reads a time as people give it: how long ago, a day, or RFC 3339. Empty
+// is nil.
+func moment(flag, s string, now time.Time, where *time.Location) (*timestamppb.Timestamp, error) {
+	if s == "" {
+		return nil, nil
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return timestamppb.New(now.AddDate(0, 0, -int(n))), nil
+		}
+	}
+	if ago, err := time.ParseDuration(s); err == nil && ago >= 0 {
+		return timestamppb.New(now.Add(-ago)), nil
+	}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, s, where); err == nil {
+			return timestamppb.New(t), nil
+		}
+	}
+	return nil, fmt.Errorf("%s %q: how long ago (90m, 2h, 7d), a day (2026-03-01) or RFC 3339 (2026-03-01T12:00:00Z) is needed", flag, s)
 }
 
 func stateNames() []string {
@@ -105,64 +161,4 @@ func (a *app) when(t *timestamppb.Timestamp) string {
 		return "-"
 	}
 	return t.AsTime().In(a.env.Location).Format(time.DateTime)
-}
-
-func (a *app) machinesCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "machines",
-		Short: "List the machines",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(func(c *client) error {
-				var all []*reprisev1.Machine
-				err := a.call(cmd.Context(), "list machines", func(ctx context.Context) error {
-					resp, err := c.machines.ListMachines(ctx, &reprisev1.ListMachinesRequest{})
-					all = resp.GetMachines()
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				return a.showMachines(all)
-			})
-		},
-	}
-}
-
-// conflictShown is how long the table keeps saying that another agent asked for
-// a machine; whoever claims one for good is refused again and again.
-const conflictShown = 10 * time.Minute
-
-// agent says how a machine's agent is.
-func (a *app) agent(m *reprisev1.Machine) string {
-	agent := "away"
-	if m.GetConnected() {
-		agent = "connected"
-	}
-	if at := m.GetConflictAt(); at != nil && time.Since(at.AsTime()) <= conflictShown {
-		agent += ", another agent was refused at " + at.AsTime().In(a.env.Location).Format(time.TimeOnly)
-	}
-	return agent
-}
-
-func (a *app) showMachines(all []*reprisev1.Machine) error {
-	if a.output == lines {
-		for _, m := range all {
-			if err := a.emit(line{Type: "machine", Machine: object(m)}); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	table := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "MACHINE\tAGENT\tSINCE\tDESKTOP\tREPLAY\tIN FLIGHT\tWAITING\tVERSION") // Flush reports what failed
-	for _, m := range all {
-		desktop := "-"
-		if kind := m.GetDesktopState().GetKind(); kind != reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_UNSPECIFIED {
-			desktop = word(kind, "DESKTOP_STATE_KIND_")
-		}
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\n", m.GetMachineId(), a.agent(m), a.when(m.GetConnectionChangedAt()), desktop,
-			or(m.GetCurrentReplayId(), "-"), or(m.GetActionInFlight(), "-"), m.GetQueuedReplays(), or(m.GetAgentVersion(), "-"))
-	}
-	return table.Flush()
 }
