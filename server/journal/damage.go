@@ -105,10 +105,9 @@ func (j *Journal) assess(ctx context.Context, d *damage) error {
 
 // assess reads all that is in the journal, and says what of it cannot be read.
 func assess(ctx context.Context, tx *sql.Tx) (h hit, err error) {
-	for _, table := range []string{"sqlite_schema", "sqlite_sequence", "goose_db_version", "heads"} {
-		lines, err := texts(ctx, tx, `PRAGMA integrity_check(`+table+`)`)
-		if err != nil || len(lines) != 1 || lines[0] != "ok" {
-			return hit{shared: "the table " + table}, nil //nolint:nilerr // that it cannot be read is what is asked for
+	for _, table := range []string{"sqlite_schema", "sqlite_sequence", "goose_db_version", "heads", "meta"} {
+		if !whole(ctx, tx, table) {
+			return hit{shared: "the table " + table}, nil
 		}
 	}
 	for what, query := range map[string]string{
@@ -129,6 +128,18 @@ func assess(ctx context.Context, tx *sql.Tx) (h hit, err error) {
 	}
 	h.ended, h.live = unreadable(ctx, tx, ended), unreadable(ctx, tx, live)
 	return h, nil
+}
+
+// whole says whether a table can be read; one that the tables' version does not
+// have yet is.
+func whole(ctx context.Context, tx *sql.Tx, table string) bool {
+	if table == "meta" {
+		if old, err := withoutPositions(ctx, tx); err != nil || old {
+			return err == nil
+		}
+	}
+	lines, err := texts(ctx, tx, `PRAGMA integrity_check(`+table+`)`)
+	return err == nil && len(lines) == 1 && lines[0] == "ok"
 }
 
 // unreadable returns those of the replays whose records cannot all be read.

@@ -7,8 +7,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -79,7 +81,28 @@ func (f filter) query() (string, []any, error) {
 			args = append(args, int(s))
 		}
 	}
+	for key, value := range f.Labels {
+		where, args = append(where, "EXISTS (SELECT 1 FROM json_each(labels) WHERE key = ? AND value = ?)"), append(args, key, value)
+	}
+	if !f.CreatedFrom.IsZero() {
+		where, args = append(where, "created_at >= ?"), append(args, limit(f.CreatedFrom))
+	}
+	if !f.CreatedBefore.IsZero() {
+		where, args = append(where, "created_at < ?"), append(args, limit(f.CreatedBefore))
+	}
 	return `SELECT ` + headColumns + ` FROM heads WHERE ` + strings.Join(where, " AND "), args, nil
+}
+
+// limit is a time to compare a column with: one that nanoseconds cannot tell is
+// the nearest that they can.
+func limit(t time.Time) int64 {
+	switch n := t.UnixNano(); {
+	case time.Unix(0, n).Equal(t):
+		return n
+	case t.Unix() < 0:
+		return never + 1 // what was created at no time is older
+	}
+	return math.MaxInt64
 }
 
 // A token is the position of a page's last head and the sum of the filter.
@@ -100,5 +123,5 @@ func (f filter) position() (int64, error) {
 
 func (f filter) sum() uint32 {
 	states := slices.Compact(slices.Sorted(slices.Values(f.States)))
-	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%q %d", f.MachineID, states))
+	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%q %d %q %d %d", f.MachineID, states, f.Labels, nanos(f.CreatedFrom), nanos(f.CreatedBefore)))
 }

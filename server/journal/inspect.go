@@ -128,13 +128,17 @@ func (v *verifier) all(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 	}
-	err := each(ctx, tx, func(rows *sql.Rows) error {
+	columns, err := v.whole(ctx, tx)
+	if err != nil {
+		return err
+	}
+	err = each(ctx, tx, func(rows *sql.Rows) error {
 		ord, h, err := scanHead(rows)
 		if err != nil {
 			return err
 		}
 		return v.replay(ctx, tx, ord, h)
-	}, `SELECT `+headColumns+` FROM heads ORDER BY ord`)
+	}, `SELECT `+columns+` FROM heads ORDER BY ord`)
 	if why, ok := damageIn(err); ok {
 		v.fault("the list of replays cannot be read behind number %d: %s", v.replays, why)
 		return nil
@@ -147,6 +151,30 @@ func (v *verifier) all(ctx context.Context, tx *sql.Tx) error {
 		v.fault("replay number %s: records without a head", ord)
 	}
 	return err
+}
+
+// whole checks what concerns the journal as a whole, and returns the columns of
+// heads: a journal that no newer server has opened yet has no positions.
+func (v *verifier) whole(ctx context.Context, tx *sql.Tx) (columns string, err error) {
+	old, err := withoutPositions(ctx, tx)
+	if old || err != nil {
+		return headColumnsV1 + ", 0", err
+	}
+	var rows int
+	err = tx.QueryRowContext(ctx, `SELECT count(*) FROM meta WHERE journal_id <> '' AND purged_through >= 0`).Scan(&rows)
+	if why, ok := damageIn(err); ok {
+		v.fault("the journal's id cannot be read: %s", why)
+		err = nil
+	} else if err == nil && rows != 1 {
+		v.fault("the journal has no id")
+	}
+	return headColumns, err
+}
+
+// withoutPositions says whether a journal still has the tables' first version.
+func withoutPositions(ctx context.Context, tx *sql.Tx) (old bool, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'meta')`).Scan(&old)
+	return old, err
 }
 
 // structure lets SQLite check how the pages belong together.
@@ -170,7 +198,7 @@ func (v *verifier) structure(ctx context.Context, tx *sql.Tx) error {
 // be read; an error ends the look at all of them.
 func (v *verifier) replay(ctx context.Context, tx *sql.Tx, ord int64, head replay.Head) error {
 	v.replays++
-	r, next, sound := &replay.Replay{}, int64(1), true
+	r, next, last, sound := &replay.Replay{}, int64(1), int64(0), true
 	fault := func(format string, args ...any) {
 		if sound { // what follows a fault says nothing new
 			v.fault("replay "+head.ReplayID+": "+format, args...)
@@ -179,15 +207,17 @@ func (v *verifier) replay(ctx context.Context, tx *sql.Tx, ord int64, head repla
 	}
 	err := each(ctx, tx, func(rows *sql.Rows) error {
 		v.records++
-		var seq, at int64
+		var position, seq, at int64
 		var data sql.RawBytes
-		if err := rows.Scan(&seq, &at, &data); err != nil {
+		if err := rows.Scan(&position, &seq, &at, &data); err != nil {
 			return err
 		}
 		rec, err := decode(data)
 		switch {
 		case seq != next:
 			fault("record %d follows %d", seq, next-1)
+		case position <= last:
+			fault("record %d has the position %d, and the one before it %d", seq, position, last)
 		case err != nil:
 			fault("record %d: %v", seq, err)
 		case rec.ReplayID != head.ReplayID || rec.Seq != seq || nanos(rec.At) != at:
@@ -197,9 +227,9 @@ func (v *verifier) replay(ctx context.Context, tx *sql.Tx, ord int64, head repla
 				fault("record %d does not fold: %v", seq, err)
 			}
 		}
-		next = seq + 1
+		next, last = seq+1, position
 		return nil
-	}, `SELECT seq, at, data FROM records WHERE replay = ? ORDER BY seq`, ord)
+	}, `SELECT rowid, seq, at, data FROM records WHERE replay = ? ORDER BY seq`, ord)
 	if ctx.Err() != nil {
 		return err
 	}

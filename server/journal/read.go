@@ -188,9 +188,11 @@ func each(ctx context.Context, tx *sql.Tx, fn func(*sql.Rows) error, query strin
 	return rows.Err()
 }
 
-// headColumns are what scanHead reads.
-const headColumns = `ord, replay_id, machine_id, workflow, request_id, request_hash, labels, unattended, state, pausing, pause_reason,
-	actions, settled, end_reason, created_at, updated_at, ended_at, revision, open`
+// headColumns are what scanHead reads; the tables' first version had the others.
+const headColumns = headColumnsV1 + `, open`
+
+const headColumnsV1 = `ord, replay_id, machine_id, workflow, request_id, request_hash, labels, unattended, state, pausing, pause_reason,
+	actions, settled, end_reason, created_at, updated_at, ended_at, revision`
 
 func scanHead(row interface{ Scan(...any) error }) (ord int64, h replay.Head, err error) {
 	var labels string
