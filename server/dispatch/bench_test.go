@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/reprise-rpa/reprise/server/replay"
@@ -66,5 +67,56 @@ func TestAStepOfALongReplayAllocatesNoMoreThanOneOfAShortReplay(t *testing.T) {
 	}
 	if short, long := cost(100), cost(10_000); long > short+1 {
 		t.Errorf("%v allocations in a replay of 100 actions, %v in one of 10,000", short, long)
+	}
+}
+
+// appender appends one action after the other to an open replay of n.
+func appender(n int) func() Outcome {
+	m := NewMachine("m", config(), began, nil, nil)
+	list := slices.Repeat([]replay.Step{click}, n)
+	m.Step(began, Submit{ReplayID: "r", Created: replay.Created{MachineID: "m", Open: true, Steps: list}, Reply: func(Answer) {}})
+	next := 0
+	return func() Outcome {
+		next++
+		id := fmt.Sprintf("request %d", next)
+		decide := func(r *replay.Replay) ([]replay.Event, error) {
+			return r.DecideAppend(replay.AppendCommand{RequestID: id, RequestHash: "h", Steps: []replay.Step{click}})
+		}
+		return m.Step(began, Command{ReplayID: "r", AppendID: id, Decide: decide, Reply: func(Answer) {}})
+	}
+}
+
+// BenchmarkAppend is one action more. But for slices that grow, its cost must not
+// depend on how many actions the replay has.
+func BenchmarkAppend(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(fmt.Sprintf("actions=%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			more := appender(n)
+			for i := 0; b.Loop(); i++ {
+				if i%10_000 == 9999 {
+					b.StopTimer()
+					more = appender(n)
+					b.StartTimer()
+				}
+				more()
+			}
+		})
+	}
+}
+
+func TestAnAppendToALongReplayAllocatesNoMoreThanOneToAShortReplay(t *testing.T) {
+	cost := func(n int) float64 {
+		more := appender(n)
+		return testing.AllocsPerRun(200, func() {
+			for _, e := range more().Effects {
+				if c, ok := e.(Changed); ok && len(c.View.Actions) != 1 {
+					t.Fatalf("an append of one shows %d actions to the watchers", len(c.View.Actions))
+				}
+			}
+		})
+	}
+	if short, long := cost(10), cost(10_000); long > short+3 {
+		t.Errorf("%v allocations for an append to 10 actions, %v to 10,000", short, long)
 	}
 }

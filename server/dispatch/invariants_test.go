@@ -21,6 +21,7 @@ func (w *world) checkEffect(e Effect) {
 	case Fault:
 		w.t.Fatalf("an event did not fit: %v", e.Err)
 	case Answer:
+		w.checkAnswer(e)
 		e.Reply(e)
 		return // its session is a name for people
 	case Deliver:
@@ -28,6 +29,23 @@ func (w *world) checkEffect(e Effect) {
 	}
 	if session.IsValid() && !w.welcomed[session.String()] {
 		w.t.Fatalf("session %q got %T before its welcome", session, e)
+	}
+}
+
+// checkAnswer checks that an answer shows the replay as its command left it.
+func (w *world) checkAnswer(a Answer) {
+	w.t.Helper()
+	if a.Err != nil {
+		if a.View != nil || a.Appended != nil {
+			w.t.Fatalf("an answer has an error and shows something: %+v", a)
+		}
+		return
+	}
+	r := w.fold(a.Replay)
+	want := ViewOf(r)
+	want.AgentAway = w.m.session == nil && !r.State.Ended()
+	if a.View == nil || !reflect.DeepEqual(*a.View, want) || a.Remaining != len(r.Steps)-r.Settled {
+		w.t.Fatalf("the answer shows %+v, %d left; the journal has %+v", a.View, a.Remaining, want)
 	}
 }
 
@@ -46,6 +64,8 @@ func (w *world) checkDelivery(e Deliver) {
 		w.t.Fatalf("%s is the server's own", d.ActionID)
 	case slices.Contains(d.Replaces, d.ActionID):
 		w.t.Fatalf("%s replaces itself", d.ActionID)
+	case !slices.Equal(d.Masks, r.Masks):
+		w.t.Fatalf("%s goes out with the masks %v, its replay has %v", d.ActionID, d.Masks, r.Masks)
 	}
 	w.attempts[d.AttemptID] = true
 	step := r.Find(d.ActionID).Step
@@ -98,14 +118,25 @@ func (w *world) checkJournal() {
 	w.t.Helper()
 	for id, records := range w.journal {
 		taken, ids := map[string]int{}, map[string]bool{}
+		open, steps := false, 0
 		for _, rec := range records {
 			for _, ev := range rec.Events {
-				if rep, ok := ev.(replay.Reported); ok {
-					taken[rep.ActionID]++
+				switch ev := ev.(type) {
+				case replay.Created:
+					open, steps = ev.Open, len(ev.Steps)
+				case replay.Appended:
+					steps += len(ev.Steps)
+				case replay.Closed:
+					open = false
+				case replay.Reported:
+					taken[ev.ActionID]++
 				}
 			}
 		}
 		r := w.fold(id)
+		if len(r.Steps) != steps || r.State == replay.Completed && open {
+			w.t.Fatalf("%s is %v with %d steps; open %v with %d in the journal", id, r.State, len(r.Steps), open, steps)
+		}
 		for _, a := range r.Actions {
 			if ids[a.ID] {
 				w.t.Fatalf("the id %s was used twice", a.ID)

@@ -30,7 +30,7 @@ var outcomes = []replay.Report{
 
 func (k *walk) step() {
 	w, a := k.w, k.a
-	switch what := rapid.IntRange(0, 39).Draw(k.t, "what"); what {
+	switch what := rapid.IntRange(0, 44).Draw(k.t, "what"); what {
 	default:
 		k.work()
 	case 20, 21:
@@ -65,6 +65,10 @@ func (k *walk) step() {
 		}
 	case 39:
 		k.mishap()
+	case 40, 41, 42, 43:
+		k.feed()
+	case 44:
+		k.w.close(k.replay())
 	}
 }
 
@@ -100,21 +104,47 @@ func (k *walk) wait() bool {
 
 func (k *walk) submit() {
 	k.n++
-	list := rapid.SliceOfN(rapid.SampledFrom([]replay.Step{click, click, click, scroll, focus, human, asks}), 1, 4).Draw(k.t, "steps")
-	k.w.submit(fmt.Sprintf("r%d", k.n), list...)
+	c := replay.Created{Open: rapid.Bool().Draw(k.t, "open"), Unattended: rapid.Bool().Draw(k.t, "unattended")}
+	least := 1
+	if c.Open {
+		least = 0
+	}
+	c.Steps = k.steps(least, 4)
+	if rapid.Bool().Draw(k.t, "masked") {
+		c.Masks = []replay.Mask{{Monitor: k.n, Width: 1, Height: 0.5}}
+	}
+	k.w.create(fmt.Sprintf("r%d", k.n), c)
+}
+
+func (k *walk) steps(least, most int) []replay.Step {
+	kinds := rapid.SampledFrom([]replay.Step{click, click, click, scroll, focus, human, asks})
+	return rapid.SliceOfN(kinds, least, most).Draw(k.t, "steps")
+}
+
+// feed appends to a replay, now and then with a request that was made before, or
+// with its id and another body.
+func (k *walk) feed() {
+	n := rapid.IntRange(1, 8).Draw(k.t, "request")
+	c := replay.AppendCommand{RequestID: fmt.Sprintf("q%d", n), Steps: k.steps(1, 3), Close: rapid.IntRange(0, 9).Draw(k.t, "last") == 0}
+	c.RequestHash = rapid.SampledFrom([]string{"body", "body", "body", "other"}).Draw(k.t, "body")
+	k.w.feed(k.replay(), c)
+}
+
+// replay is one of those that were ever created.
+func (k *walk) replay() string {
+	if len(k.w.m.live) > 0 && rapid.Bool().Draw(k.t, "current") {
+		return k.w.m.live[0].ID
+	}
+	return fmt.Sprintf("r%d", rapid.IntRange(1, k.n).Draw(k.t, "replay"))
 }
 
 func (k *walk) command() {
-	if k.n == 0 {
-		return
-	}
-	id := fmt.Sprintf("r%d", rapid.IntRange(1, k.n).Draw(k.t, "replay"))
-	if len(k.w.m.live) > 0 && rapid.Bool().Draw(k.t, "current") {
-		id = k.w.m.live[0].ID
-	}
-	switch rapid.IntRange(0, 7).Draw(k.t, "command") {
+	id := k.replay()
+	switch rapid.IntRange(0, 8).Draw(k.t, "command") {
 	case 0:
 		k.w.pause(id)
+	case 8:
+		k.w.command(id, func(r *replay.Replay) ([]replay.Event, error) { return r.DecidePause("bob", "in other words") })
 	case 1:
 		k.w.cancel(id)
 	case 2:
@@ -161,6 +191,8 @@ func (k *walk) settle() {
 		r := w.m.live[0]
 		switch {
 		case k.work():
+		case r.Idle():
+			w.close(r.ID)
 		case r.State == replay.Paused:
 			w.resume(r.ID, replay.ResumeCommand{})
 		case !k.wait():

@@ -2,6 +2,8 @@ package dispatch
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/reprise-rpa/reprise/server/pending"
@@ -52,13 +54,20 @@ type world struct {
 	sent     []Effect        // of the last step
 	asked    int             // commands and submissions
 	answered []Answer
-	deliver  func(Effect) // gets what is sent to a session
+	deliver  func(Effect)    // gets what is sent to a session
+	fed      map[string]feed // appends that were taken, by replay and request id
+}
+
+// feed is an append that was taken.
+type feed struct {
+	hash string
+	ids  []string
 }
 
 func newWorld(t fataler, cfg Config) *world {
 	w := &world{
 		t: t, cfg: cfg, now: began, journal: map[string][]replay.Record{},
-		welcomed: map[string]bool{}, attempts: map[string]bool{}, deliver: func(Effect) {},
+		welcomed: map[string]bool{}, attempts: map[string]bool{}, deliver: func(Effect) {}, fed: map[string]feed{},
 	}
 	w.m = NewMachine("m", cfg, w.now, nil, nil)
 	return w
@@ -116,8 +125,20 @@ func (w *world) restart() {
 
 func (w *world) submit(id string, list ...replay.Step) {
 	w.t.Helper()
+	w.create(id, replay.Created{Steps: list})
+}
+
+// submitOpen creates a replay that takes more actions.
+func (w *world) submitOpen(id string, list ...replay.Step) {
+	w.t.Helper()
+	w.create(id, replay.Created{Steps: list, Open: true})
+}
+
+func (w *world) create(id string, c replay.Created) {
+	w.t.Helper()
+	c.MachineID, c.Workflow = "m", "w"
 	w.asked++
-	w.do(Submit{ReplayID: id, Created: replay.Created{MachineID: "m", Workflow: "w", Steps: list}, Reply: w.answer})
+	w.do(Submit{ReplayID: id, Created: c, Reply: w.answer})
 }
 
 func (w *world) command(id string, decide func(*replay.Replay) ([]replay.Event, error)) {
@@ -131,6 +152,45 @@ func (w *world) answer(a Answer) { w.answered = append(w.answered, a) }
 func (w *world) pause(id string) {
 	w.t.Helper()
 	w.command(id, func(r *replay.Replay) ([]replay.Event, error) { return r.DecidePause("alice", "") })
+}
+
+// feed appends actions and checks that a request is taken once: it answers with
+// the same ids however often it comes, and with an error for another body.
+func (w *world) feed(id string, c replay.AppendCommand) Answer {
+	w.t.Helper()
+	key := id + "/" + c.RequestID
+	before, known := w.fed[key]
+	steps, failing := 0, w.fail
+	w.asked++
+	w.do(Command{ReplayID: id, AppendID: c.RequestID, Reply: w.answer, Decide: func(r *replay.Replay) ([]replay.Event, error) {
+		steps = len(r.Steps)
+		return r.DecideAppend(c)
+	}})
+	a := w.answered[len(w.answered)-1]
+	switch {
+	case a.Err == nil && known && (before.hash != c.RequestHash || !slices.Equal(before.ids, a.Appended)):
+		w.t.Fatalf("append %s was %v and is answered %v", key, before, a.Appended)
+	case a.Err == nil && !known && !slices.Equal(a.Appended, actionIDs(id, steps, len(c.Steps))):
+		w.t.Fatalf("append %s of %d actions after %d is answered %v", key, len(c.Steps), steps, a.Appended)
+	case a.Err == nil:
+		w.fed[key] = feed{hash: c.RequestHash, ids: a.Appended}
+	case known && before.hash == c.RequestHash && !failing && !errors.Is(a.Err, replay.ErrNotFound):
+		w.t.Fatalf("append %s was taken and is refused: %v", key, a.Err)
+	}
+	return a
+}
+
+func actionIDs(id string, first, count int) []string {
+	var ids []string
+	for step := first; step < first+count; step++ {
+		ids = append(ids, fmt.Sprintf("%s-%d", id, step+1))
+	}
+	return ids
+}
+
+func (w *world) close(id string) {
+	w.t.Helper()
+	w.command(id, func(r *replay.Replay) ([]replay.Event, error) { return r.DecideClose("alice") })
 }
 
 func (w *world) cancel(id string) {
