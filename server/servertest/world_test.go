@@ -1,0 +1,110 @@
+package servertest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/servertest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The states, short.
+const (
+	paused    = reprisev1.ReplayState_REPLAY_STATE_PAUSED
+	completed = reprisev1.ReplayState_REPLAY_STATE_COMPLETED
+	cancelled = reprisev1.ReplayState_REPLAY_STATE_CANCELLED
+)
+
+// world is a server with one machine, and what a caller has of them.
+type world struct {
+	*servertest.Server
+	t       *testing.T
+	ctx     context.Context
+	desk    *servertest.Agent
+	replays reprisev1.ReplayServiceClient
+}
+
+// at returns the world with another machine.
+func (w *world) at(machine string) *world {
+	w.t.Helper()
+	other := *w
+	other.desk = w.Agent(machine, nil)
+	return &other
+}
+
+func newWorld(t *testing.T, o servertest.Options, script servertest.Script) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour) // in a bubble it is no time
+	t.Cleanup(cancel)
+	srv := servertest.Start(t, o)
+	return &world{
+		Server: srv, t: t, ctx: ctx, desk: srv.Agent("desk-1", script), replays: reprisev1.NewReplayServiceClient(srv.Conn()),
+	}
+}
+
+// step is a click that is named.
+func step(name string) *reprisev1.Action {
+	return &reprisev1.Action{
+		Name: name, Kind: &reprisev1.Action_Click{Click: &reprisev1.Click{}}, Target: &reprisev1.Target{Point: &reprisev1.Point{X: .5, Y: .5}},
+	}
+}
+
+// create queues a replay of clicks.
+func (w *world) create(steps ...string) string {
+	w.t.Helper()
+	wf := &reprisev1.Workflow{Name: "clicks"}
+	for _, s := range steps {
+		wf.Actions = append(wf.Actions, step(s))
+	}
+	return w.submit(wf)
+}
+
+func (w *world) submit(wf *reprisev1.Workflow) string {
+	w.t.Helper()
+	res, err := w.replays.CreateReplay(w.ctx, &reprisev1.CreateReplayRequest{MachineId: w.desk.MachineID(), Workflow: wf})
+	w.must(err)
+	return res.GetReplay().GetReplayId()
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) await(id string, states ...reprisev1.ReplayState) *reprisev1.Replay {
+	w.t.Helper()
+	r, err := w.Await(w.ctx, id, states...)
+	w.must(err)
+	return r
+}
+
+// pausedFor waits for a pause and compares its reason.
+func (w *world) pausedFor(id string, want reprisev1.PauseReason) *reprisev1.Replay {
+	w.t.Helper()
+	r := w.await(id, paused)
+	if got := r.GetPause().GetReason(); got != want {
+		w.t.Errorf("the replay is paused for %v, want %v", got, want)
+	}
+	return r
+}
+
+func (w *world) resume(id string, decision reprisev1.ResumeDecision) {
+	w.t.Helper()
+	_, err := w.replays.ResumeReplay(w.ctx, &reprisev1.ResumeReplayRequest{ReplayId: id, Decision: decision})
+	w.must(err)
+}
+
+func (w *world) executed(want ...string) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, w.desk.Executed()); diff != "" {
+		w.t.Errorf("executed (-want +got):\n%s", diff)
+	}
+}
