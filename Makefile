@@ -65,6 +65,7 @@ generate: .protovalidate ## write gen/ and the tables in the documents
 	$(BUF) generate
 	$(GO) test ./server/replay -run TestStateTable -update
 	$(GO) test ./server/settings -update
+	$(GO) test ./internal/workflow/schema -update
 
 .PHONY: check
 check: .protovalidate ## format, vet, lint, schema, generated code and tables

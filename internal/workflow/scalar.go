@@ -90,7 +90,7 @@ func rawNumber(node ast.Node) string {
 // values of the type share, ignoring case.
 func (d *decoder) enum(path string, node ast.Node, desc protoreflect.EnumDescriptor) (protoreflect.Value, bool) {
 	at := positionOf(node.GetToken())
-	names := enumNames(desc)
+	names := EnumNames(desc)
 	text, ok := textOf(node)
 	if !ok {
 		d.unread(path, at, "one of %s is needed, %s", strings.Join(names[1:], ", "), found(node))
@@ -106,9 +106,9 @@ func (d *decoder) enum(path string, node ast.Node, desc protoreflect.EnumDescrip
 	return protoreflect.Value{}, false
 }
 
-// enumNames returns the short names of an enum's values, in its order. The
+// EnumNames returns the short names of an enum's values, in its order. The
 // schema names the first value of each enum `PREFIX_UNSPECIFIED`.
-func enumNames(desc protoreflect.EnumDescriptor) []string {
+func EnumNames(desc protoreflect.EnumDescriptor) []string {
 	values := desc.Values()
 	prefix := strings.TrimSuffix(string(values.Get(0).Name()), "UNSPECIFIED")
 	names := make([]string, values.Len())
