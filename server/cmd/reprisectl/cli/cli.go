@@ -85,8 +85,8 @@ func (a *app) root() *cobra.Command {
 	a.connectionFlags(root)
 	root.PersistentFlags().VarP(&a.output, "output", "o", "plain, or json: one object per line")
 	completeFixed(root, "output", "plain", "json")
-	root.AddCommand(a.runCommand(), a.watchCommand(), a.listCommand(), a.getCommand(), a.pauseCommand(), a.resumeCommand(),
-		a.cancelCommand(), a.machinesCommand(), a.validateCommand(), a.journalCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.appendCommand(), a.closeCommand(), a.watchCommand(), a.listCommand(), a.getCommand(),
+		a.whyCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.machinesCommand(), a.validateCommand(), a.journalCommand(), a.versionCommand())
 	a.noteStart(root)
 	plainBooleans(root)
 	return root

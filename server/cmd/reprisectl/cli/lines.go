@@ -15,7 +15,8 @@ import (
 // line is one object of `--output json`. Type says which; the other fields are
 // set as the type needs them, messages of the schema with their JSON names:
 //
-//	replay      a replay, as run, get, list, pause, resume and cancel answer it
+//	replay      a replay, as run, get, list, append, close, pause, resume and cancel answer it
+//	explanation why a replay is where it is: a chain of causes
 //	update      what a watch saw: the replay after a change, and the events
 //	connection  the server was lost, or is back
 //	end         the end of a watch: what became of the steps, and the exit code
@@ -43,6 +44,8 @@ type line struct {
 	Column     int               `json:"column,omitempty"`
 	Name       string            `json:"name,omitempty"`
 	Actions    int               `json:"actions,omitempty"`
+	ActionIDs  []string          `json:"actionIds,omitempty"`
+	Causes     []json.RawMessage `json:"causes,omitempty"`
 	Pictures   []picture         `json:"pictures,omitempty"`
 	Version    string            `json:"version,omitempty"`
 	Code       string            `json:"code,omitempty"`

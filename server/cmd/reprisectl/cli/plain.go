@@ -78,6 +78,12 @@ func writePause(b *strings.Builder, r *reprisev1.Replay, steer string) {
 	if by := info.GetPausedBy(); by != "" {
 		fmt.Fprintf(b, "  asked for by %s\n", by)
 	}
+	writeDecision(b, r, steer)
+}
+
+// writeDecision says what a person decides and confirms, and the commands for it.
+func writeDecision(b *strings.Builder, r *reprisev1.Replay, steer string) {
+	info := r.GetPause()
 	if id := info.GetActionToDecide(); id != "" {
 		fmt.Fprintf(b, "  to decide on: %s\n", id)
 	}
