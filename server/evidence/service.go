@@ -3,16 +3,16 @@ package evidence
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
-	"syscall"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/server/rpcstatus"
 )
 
 // ChunkBytes is the size of a chunk of a download, and the largest of an upload.
@@ -33,27 +33,37 @@ func NewService(store *Store, log *slog.Logger) *Service {
 	return &Service{store: store, log: log}
 }
 
-// FindMissing returns those of the digests that are not stored, each once.
+// FindMissing returns those of the digests that are not stored, each once, and how
+// much of them has been received. Those that are stored get young: whoever asks
+// wants them, and will not upload them again.
 func (s *Service) FindMissing(ctx context.Context, req *reprisev1.FindMissingRequest) (*reprisev1.FindMissingResponse, error) {
-	missing := &reprisev1.FindMissingResponse{}
+	missing := &reprisev1.FindMissingResponse{ReceivedBytes: map[string]int64{}}
 	asked := make(map[string]bool, len(req.GetSha256()))
 	for _, digest := range req.GetSha256() {
 		if asked[digest] {
 			continue
 		}
 		asked[digest] = true
-		has, err := s.store.Has(digest)
+		err := s.store.Touch(digest)
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, ErrNotFound) {
+			return nil, s.toStatus(ctx, err)
+		}
+		received, err := s.store.Received(digest)
 		if err != nil {
 			return nil, s.toStatus(ctx, err)
 		}
-		if !has {
-			missing.Sha256 = append(missing.Sha256, digest)
+		missing.Sha256 = append(missing.Sha256, digest)
+		if received > 0 {
+			missing.ReceivedBytes[digest] = received
 		}
 	}
 	return missing, nil
 }
 
-// Upload stores one picture.
+// Upload stores one picture, or goes on with an upload that was cut.
 func (s *Service) Upload(stream grpc.ClientStreamingServer[reprisev1.UploadRequest, reprisev1.UploadResponse]) error {
 	size, err := s.receive(stream)
 	if err != nil {
@@ -65,16 +75,16 @@ func (s *Service) Upload(stream grpc.ClientStreamingServer[reprisev1.UploadReque
 func (s *Service) receive(stream grpc.ClientStreamingServer[reprisev1.UploadRequest, reprisev1.UploadResponse]) (int64, error) {
 	first, err := stream.Recv()
 	if errors.Is(err, io.EOF) {
-		return 0, status.Error(codes.InvalidArgument, "an upload needs at least one message")
+		return 0, fmt.Errorf("%w: an upload needs at least one message", ErrBadDigest)
 	}
 	if err != nil {
 		return 0, err
 	}
-	u, err := s.store.Begin(first.GetSha256())
+	u, err := s.store.Begin(stream.Context(), first.GetSha256(), first.GetOffset())
 	if err != nil {
 		return 0, err
 	}
-	defer u.Abort()
+	defer u.Close()
 	for chunk := first; ; {
 		if _, err := u.Write(chunk.GetData()); err != nil {
 			return 0, err
@@ -114,20 +124,8 @@ func (s *Service) Download(req *reprisev1.DownloadRequest, stream grpc.ServerStr
 	}
 }
 
-// codeOf is the whole contract between the store's errors and the wire.
-var codeOf = []struct {
-	err  error
-	code codes.Code
-}{
-	{ErrBadDigest, codes.InvalidArgument},
-	{ErrMismatch, codes.InvalidArgument},
-	{ErrNotPNG, codes.InvalidArgument},
-	{ErrTooLarge, codes.ResourceExhausted},
-	{ErrNotFound, codes.NotFound},
-}
-
-// toStatus keeps what is a status already; what is not listed is the server's
-// fault and leaves without detail.
+// toStatus returns err as it leaves the server. What is nobody's but the disk's is
+// told to the log, and leaves without detail.
 func (s *Service) toStatus(ctx context.Context, err error) error {
 	if _, ok := status.FromError(err); ok {
 		return err
@@ -135,14 +133,9 @@ func (s *Service) toStatus(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()
 	}
-	for _, row := range codeOf {
-		if errors.Is(err, row.err) {
-			return status.Error(row.code, err.Error())
-		}
+	var known *rpcstatus.Coded
+	if !errors.As(err, &known) || errors.Is(err, ErrFull) {
+		s.log.ErrorContext(ctx, "evidence store failed", logkeys.Error, err)
 	}
-	s.log.ErrorContext(ctx, "evidence store failed", logkeys.Error, err)
-	if errors.Is(err, syscall.ENOSPC) {
-		return status.Error(codes.ResourceExhausted, "the server's disk is full")
-	}
-	return status.Error(codes.Internal, "the evidence store failed")
+	return rpcstatus.Error(err)
 }

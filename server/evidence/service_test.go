@@ -12,8 +12,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -52,23 +54,49 @@ func serve(t *testing.T, maxBytes int64, test func(*testing.T, *Store, reprisev1
 
 func upload(t *testing.T, client reprisev1.EvidenceServiceClient, digest string, content []byte) (int64, error) {
 	t.Helper()
+	return resume(t, client, digest, content, 0)
+}
+
+// resume uploads content from an offset on.
+func resume(t *testing.T, client reprisev1.EvidenceServiceClient, digest string, content []byte, offset int) (int64, error) {
+	t.Helper()
 	stream, err := client.Upload(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for first := true; first || len(content) > 0; first = false {
-		n := min(len(content), ChunkBytes)
-		msg := &reprisev1.UploadRequest{Data: content[:n]}
-		if first {
-			msg.Sha256 = digest
-		}
+	send(t, stream, digest, content, offset)
+	answer, err := stream.CloseAndRecv()
+	return answer.GetSize(), err
+}
+
+type sender = grpc.ClientStreamingClient[reprisev1.UploadRequest, reprisev1.UploadResponse]
+
+// send sends content from an offset on, in chunks.
+func send(t *testing.T, stream sender, digest string, content []byte, offset int) {
+	t.Helper()
+	msg := &reprisev1.UploadRequest{Sha256: digest, Offset: int64(offset)}
+	for rest, first := content[offset:], true; first || len(rest) > 0; first = false {
+		n := min(len(rest), ChunkBytes)
+		msg.Data, rest = rest[:n], rest[n:]
 		if err := stream.Send(msg); err != nil && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
-		content = content[n:]
+		msg = &reprisev1.UploadRequest{}
 	}
-	answer, err := stream.CloseAndRecv()
-	return answer.GetSize(), err
+}
+
+// refused checks the code and the reason of an error.
+func refused(t *testing.T, what string, err error, code codes.Code, reason string) {
+	t.Helper()
+	got := ""
+	for _, d := range status.Convert(err).Details() {
+		if i, ok := d.(*errdetails.ErrorInfo); ok {
+			got = i.GetReason()
+		}
+	}
+	if status.Code(err) != code || got != reason {
+		t.Errorf("%s: %v, reason %q; want %v, %q", what, err, got, code, reason)
+	}
 }
 
 func download(t *testing.T, client reprisev1.EvidenceServiceClient, digest string) (content []byte, chunks int, err error) {
@@ -122,62 +150,150 @@ func TestAPictureTravelsInChunksBothWays(t *testing.T) {
 	})
 }
 
-func TestRefusalsHaveTheirCodes(t *testing.T) {
+func TestRefusalsHaveTheirCodesAndReasons(t *testing.T) {
 	serve(t, 100_000, func(t *testing.T, _ *Store, client reprisev1.EvidenceServiceClient) {
 		small, digest := picture(t, 10, 10)
 		large, largeDigest := picture(t, 300, 300)
 		for name, tt := range map[string]struct {
 			digest  string
 			content []byte
-			want    codes.Code
+			code    codes.Code
+			reason  string
 		}{
-			"wrong digest": {sha(nil), small, codes.InvalidArgument},
-			"no digest":    {"", small, codes.InvalidArgument},
-			"not a PNG":    {sha([]byte("x")), []byte("x"), codes.InvalidArgument},
-			"too large":    {largeDigest, large, codes.ResourceExhausted},
+			"wrong digest": {sha(nil), small, codes.InvalidArgument, "DIGEST_MISMATCH"},
+			"no digest":    {"", small, codes.InvalidArgument, "DIGEST_INVALID"},
+			"not a PNG":    {sha([]byte("x")), []byte("x"), codes.InvalidArgument, "PICTURE_NOT_PNG"},
+			"too large":    {largeDigest, large, codes.ResourceExhausted, "PICTURE_TOO_LARGE"},
 		} {
-			if _, err := upload(t, client, tt.digest, tt.content); status.Code(err) != tt.want {
-				t.Errorf("%s: %v, want %v", name, err, tt.want)
-			}
+			_, err := upload(t, client, tt.digest, tt.content)
+			refused(t, name, err, tt.code, tt.reason)
 		}
-		if _, _, err := download(t, client, digest); status.Code(err) != codes.NotFound {
-			t.Errorf("a picture that is not there: %v", err)
-		}
-		if _, _, err := download(t, client, "../"+digest); status.Code(err) != codes.InvalidArgument {
-			t.Errorf("a path: %v", err)
-		}
-		if _, err := client.FindMissing(t.Context(), &reprisev1.FindMissingRequest{Sha256: []string{"x"}}); status.Code(err) != codes.InvalidArgument {
-			t.Errorf("a bad digest: %v", err)
-		}
+		_, _, err := download(t, client, digest)
+		refused(t, "a picture that is not there", err, codes.NotFound, "PICTURE_NOT_FOUND")
+		_, _, err = download(t, client, "../"+digest)
+		refused(t, "a path", err, codes.InvalidArgument, "DIGEST_INVALID")
+		_, err = client.FindMissing(t.Context(), &reprisev1.FindMissingRequest{Sha256: []string{"x"}})
+		refused(t, "a bad digest", err, codes.InvalidArgument, "DIGEST_INVALID")
 		stream, err := client.Upload(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := stream.CloseAndRecv(); status.Code(err) != codes.InvalidArgument {
-			t.Errorf("an upload of nothing: %v", err)
+		_, err = stream.CloseAndRecv()
+		refused(t, "an upload of nothing", err, codes.InvalidArgument, "DIGEST_INVALID")
+		// It is known before a byte is sent.
+		stream, err = client.Upload(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := stream.Send(&reprisev1.UploadRequest{Sha256: digest, Offset: 100_001}); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, "an offset over the limit", stream.RecvMsg(&reprisev1.UploadResponse{}), codes.ResourceExhausted, "PICTURE_TOO_LARGE")
+	})
+}
+
+// missing asks for one picture and returns whether it is missing, and how much of
+// it has been received.
+func missing(t *testing.T, client reprisev1.EvidenceServiceClient, digest string) (missing bool, received int64) {
+	t.Helper()
+	resp, err := client.FindMissing(t.Context(), &reprisev1.FindMissingRequest{Sha256: []string{digest}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(resp.GetSha256()) == 1, resp.GetReceivedBytes()[digest]
+}
+
+// cut uploads content from an offset on, and goes away when the server has it.
+func cut(t *testing.T, client reprisev1.EvidenceServiceClient, digest string, content []byte, offset int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	stream, err := client.Upload(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	send(t, stream, digest, content, offset)
+	synctest.Wait()
+}
+
+func TestAnUploadThatIsCutGoesOnWhereItStopped(t *testing.T) {
+	content, digest := picture(t, 700, 400)
+	for at := 0; at <= len(content); at += ChunkBytes {
+		serve(t, 0, func(t *testing.T, _ *Store, client reprisev1.EvidenceServiceClient) {
+			cut(t, client, digest, content[:at], 0)
+			gone, received := missing(t, client, digest)
+			if !gone || received != int64(at) {
+				t.Fatalf("cut at %d: missing %v, %d received", at, gone, received)
+			}
+			if n, err := resume(t, client, digest, content, at); n != int64(len(content)) || err != nil {
+				t.Fatalf("cut at %d: %d, %v", at, n, err)
+			}
+			if got, _, err := download(t, client, digest); err != nil || !bytes.Equal(got, content) {
+				t.Errorf("cut at %d: %d bytes came back, %v", at, len(got), err)
+			}
+			if gone, received := missing(t, client, digest); gone || received != 0 {
+				t.Errorf("cut at %d: missing %v, %d received after all", at, gone, received)
+			}
+		})
+	}
+}
+
+func TestASecondUploadOfAPictureIsToldSo(t *testing.T) {
+	content, digest := picture(t, 400, 300)
+	serve(t, 0, func(t *testing.T, store *Store, client reprisev1.EvidenceServiceClient) {
+		first, err := client.Upload(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		send(t, first, digest, content[:ChunkBytes], 0)
+		synctest.Wait()
+		_, err = upload(t, client, digest, content)
+		refused(t, "the second upload", err, codes.Aborted, "UPLOAD_UNDER_WAY")
+		other, otherDigest := picture(t, 10, 10)
+		if _, err := upload(t, client, otherDigest, other); err != nil {
+			t.Errorf("another picture: %v", err)
+		}
+		if err := first.Send(&reprisev1.UploadRequest{Data: content[ChunkBytes:]}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := first.CloseAndRecv(); err != nil {
+			t.Errorf("the first upload: %v", err)
+		}
+		if names := files(t, store.dir); len(names) != 2 {
+			t.Errorf("files: %v", names)
 		}
 	})
 }
 
-func TestAnUploadThatIsBrokenOffStoresNothing(t *testing.T) {
-	serve(t, 0, func(t *testing.T, store *Store, client reprisev1.EvidenceServiceClient) {
-		content, digest := picture(t, 400, 300)
-		ctx, cancel := context.WithCancel(t.Context())
-		stream, err := client.Upload(ctx)
+// An uploader that is connected and sends nothing keeps nobody out for ever, and
+// writes nothing into what another one brings.
+func TestASilentUploadIsReplaced(t *testing.T) {
+	content, digest := picture(t, 400, 300)
+	serve(t, 0, func(t *testing.T, _ *Store, client reprisev1.EvidenceServiceClient) {
+		silent, err := client.Upload(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := stream.Send(&reprisev1.UploadRequest{Sha256: digest, Data: content[:ChunkBytes]}); err != nil {
+		send(t, silent, digest, content[:ChunkBytes], 0)
+		synctest.Wait()
+		time.Sleep(silence - time.Second)
+		_, err = upload(t, client, digest, content)
+		refused(t, "before its time", err, codes.Aborted, "UPLOAD_UNDER_WAY")
+		time.Sleep(time.Second)
+		second, err := client.Upload(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
+		send(t, second, digest, content[:ChunkBytes], 0)
 		synctest.Wait()
-		cancel()
-		synctest.Wait()
-		if names := files(t, store.dir); len(names) != 0 {
-			t.Errorf("left over: %v", names)
+		_ = silent.Send(&reprisev1.UploadRequest{Data: make([]byte, ChunkBytes)})
+		_, err = silent.CloseAndRecv()
+		refused(t, "the silent one", err, codes.Aborted, "UPLOAD_UNDER_WAY")
+		if err := second.Send(&reprisev1.UploadRequest{Data: content[ChunkBytes:]}); err != nil {
+			t.Fatal(err)
 		}
-		if has, err := store.Has(digest); has || err != nil {
-			t.Errorf("Has = %v, %v", has, err)
+		if n, err := second.CloseAndRecv(); n.GetSize() != int64(len(content)) || err != nil {
+			t.Errorf("the second upload: %v, %v", n, err)
 		}
 	})
 }

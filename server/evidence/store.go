@@ -1,45 +1,51 @@
 // Package evidence keeps pictures by their content: the anchors of workflows and
 // the screenshots of agents. What is stored is a PNG whose SHA-256 is its name,
-// whole and on disk; anything else never gets a name.
+// whole and on disk; anything else never gets a name. What arrived of an upload
+// that was cut lies aside, so that the next one goes on from there.
 //
-// It does not say who may see a picture, which is the interceptors' to decide, nor
-// how long one is kept: nothing is removed yet. Retention belongs here, as a sweep
-// over the files by age that spares what a live replay's workflow names; a stored
-// picture that is stored again is touched, so that its age says when it was
-// last wanted.
+// A picture's age is the time since somebody last wanted it: stored it, asked
+// whether it is there, or made a workflow that names it. Sweep deletes by age and
+// by size; when, and what is in use, its caller says. Who may see a picture is the
+// interceptors' to decide.
 package evidence
 
 import (
-	"bufio"
-	"crypto/sha256"
-	"encoding/hex"
+	"context"
 	"errors"
 	"fmt"
-	"hash"
-	"image/png"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/reprise-rpa/reprise/server/rpcstatus"
 )
 
-// Errors that callers tell apart.
+// Errors that callers tell apart. Any other is a fault of the disk.
 var (
-	ErrBadDigest = errors.New("evidence: not a SHA-256 in lower-case hexadecimal")
-	ErrMismatch  = errors.New("evidence: the content does not have this SHA-256")
-	ErrNotPNG    = errors.New("evidence: the content is not a PNG")
-	ErrTooLarge  = errors.New("evidence: the content is too large")
-	ErrNotFound  = errors.New("evidence: no such picture")
+	ErrBadDigest = rpcstatus.New(codes.InvalidArgument, "DIGEST_INVALID", "evidence: not a SHA-256 in lower-case hexadecimal")
+	ErrMismatch  = rpcstatus.New(codes.InvalidArgument, "DIGEST_MISMATCH", "evidence: the content does not have this SHA-256")
+	ErrNotPNG    = rpcstatus.New(codes.InvalidArgument, "PICTURE_NOT_PNG", "evidence: the content is not a PNG")
+	ErrTooLarge  = rpcstatus.New(codes.ResourceExhausted, "PICTURE_TOO_LARGE", "evidence: the content is too large")
+	ErrNotFound  = rpcstatus.New(codes.NotFound, "PICTURE_NOT_FOUND", "evidence: no such picture")
+	// ErrOffset refuses an upload that would leave a hole.
+	ErrOffset = rpcstatus.New(codes.OutOfRange, "UPLOAD_OFFSET", "evidence: the offset is beyond what has been received")
+	// ErrUnderWay refuses a second upload of a picture whose first one goes on. It
+	// ends one, too, that has sent nothing for so long that another took its place.
+	ErrUnderWay = rpcstatus.New(codes.Aborted, "UPLOAD_UNDER_WAY", "evidence: another upload of this picture is under way")
+	// ErrFull says that the disk took no more. What had arrived is dropped: what
+	// shares the disk needs the room more.
+	ErrFull = rpcstatus.New(codes.ResourceExhausted, "EVIDENCE_FULL", "evidence: the server's disk is full")
 )
 
 // DefaultMaxBytes is the largest picture that is taken unless something else is
 // set: a 5K screen at its worst.
 const DefaultMaxBytes = 32 << 20
-
-// maxPixels keeps out pictures that are small as files and huge as screens.
-const maxPixels = 1 << 28
 
 var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
@@ -47,19 +53,22 @@ var digestForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 type Store struct {
 	dir      string
 	maxBytes int64
+
+	sweeping sync.Mutex // one sweep at a time
+
+	mu      sync.Mutex         // held while a name is given, renewed or taken away
+	uploads map[string]*Upload // under way, by digest
+	changed chan struct{}      // closed, and made anew, when a picture is stored
+	usage   usage
 }
 
-// Open returns the store below dir, which is made when missing, and removes what
-// a crash left of unfinished uploads. Pictures may have up to maxBytes; 0 means
-// DefaultMaxBytes. One process may have dir open at a time.
+// Open returns the store below dir, which is made when missing. Pictures may have
+// up to maxBytes; 0 means DefaultMaxBytes. One process may have dir open at a time.
 func Open(dir string, maxBytes int64) (*Store, error) {
 	if maxBytes == 0 {
 		maxBytes = DefaultMaxBytes
 	}
-	s := &Store{dir: dir, maxBytes: maxBytes}
-	if err := os.RemoveAll(s.unfinished()); err != nil {
-		return nil, fmt.Errorf("evidence: %w", err)
-	}
+	s := &Store{dir: dir, maxBytes: maxBytes, uploads: map[string]*Upload{}, changed: make(chan struct{})}
 	if err := os.MkdirAll(s.unfinished(), 0o700); err != nil {
 		return nil, fmt.Errorf("evidence: %w", err)
 	}
@@ -69,8 +78,8 @@ func Open(dir string, maxBytes int64) (*Store, error) {
 // Has says whether the picture with this digest is stored. An error says that
 // the disk did not answer, or ErrBadDigest.
 func (s *Store) Has(digest string) (bool, error) {
-	if !digestForm.MatchString(digest) {
-		return false, fmt.Errorf("%w: %q", ErrBadDigest, digest)
+	if err := checkDigest(digest); err != nil {
+		return false, err
 	}
 	_, err := os.Stat(s.path(digest))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,10 +91,51 @@ func (s *Store) Has(digest string) (bool, error) {
 	return true, nil
 }
 
-// Get opens the picture for reading, or ErrNotFound. The caller closes it.
+// Received says how many bytes of a picture an upload that was cut, or that goes
+// on, has brought so far; 0 for one that is stored.
+func (s *Store) Received(digest string) (int64, error) {
+	if err := checkDigest(digest); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(s.partial(digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("evidence: %w", err)
+	}
+	return info.Size(), nil
+}
+
+// Touch makes a stored picture young again, or returns ErrNotFound. A sweep that
+// is under way spares it from then on.
+func (s *Store) Touch(digest string) error {
+	if err := checkDigest(digest); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.touch(digest)
+}
+
+// touch is called with s.mu held.
+func (s *Store) touch(digest string) error {
+	now := time.Now()
+	err := os.Chtimes(s.path(digest), now, now)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", ErrNotFound, digest)
+	}
+	if err != nil {
+		return fmt.Errorf("evidence: %w", err)
+	}
+	return nil
+}
+
+// Get opens the picture for reading, or returns ErrNotFound. The caller closes it;
+// until then it can be read, also when it is deleted meanwhile.
 func (s *Store) Get(digest string) (io.ReadCloser, error) {
-	if !digestForm.MatchString(digest) {
-		return nil, fmt.Errorf("%w: %q", ErrBadDigest, digest)
+	if err := checkDigest(digest); err != nil {
+		return nil, err
 	}
 	f, err := os.Open(s.path(digest))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,20 +147,42 @@ func (s *Store) Get(digest string) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// Put stores what r holds under digest and returns its size. When it returns
-// without error the picture is durable; with one, nothing is stored. The whole of
-// r is read and checked even when the picture is there already: its sender is
-// told the truth about what it sent.
-func (s *Store) Put(digest string, r io.Reader) (int64, error) {
-	u, err := s.Begin(digest)
-	if err != nil {
-		return 0, err
+// Await returns nil once the picture is stored, now or later; else the cause of
+// ctx.
+func (s *Store) Await(ctx context.Context, digest string) error {
+	for {
+		s.mu.Lock()
+		changed := s.changed
+		s.mu.Unlock()
+		if has, err := s.Has(digest); has || err != nil {
+			return err
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	defer u.Abort()
-	if _, err := io.Copy(u, r); err != nil {
-		return 0, err
-	}
-	return u.Commit()
+}
+
+// Usage returns how many pictures are stored and how many bytes they have: what
+// the last sweep kept and what was stored since. Before the first sweep nothing is
+// known of what lay there at the start.
+func (s *Store) Usage() (pictures int, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.usage.pictures, s.usage.bytes
+}
+
+// usage is a number of pictures and their bytes.
+type usage struct {
+	pictures int
+	bytes    int64
+}
+
+func (u *usage) add(pictures int, bytes int64) {
+	u.pictures += pictures
+	u.bytes += bytes
 }
 
 // path is where a picture lies: 256 folders keep each small.
@@ -118,119 +190,12 @@ func (s *Store) path(digest string) string { return filepath.Join(s.dir, digest[
 
 func (s *Store) unfinished() string { return filepath.Join(s.dir, "unfinished") }
 
-// Upload is a picture on its way in. Write it, then Commit it; Abort frees what it
-// holds and does nothing after a Commit.
-type Upload struct {
-	store  *Store
-	digest string
-	file   *os.File
-	sum    hash.Hash
-	size   int64
-}
+// partial is where what has arrived of a picture lies.
+func (s *Store) partial(digest string) string { return filepath.Join(s.unfinished(), digest) }
 
-// Begin starts an upload of the picture with this digest.
-func (s *Store) Begin(digest string) (*Upload, error) {
+func checkDigest(digest string) error {
 	if !digestForm.MatchString(digest) {
-		return nil, fmt.Errorf("%w: %q", ErrBadDigest, digest)
-	}
-	f, err := os.CreateTemp(s.unfinished(), digest[:8]+"-*")
-	if err != nil {
-		return nil, fmt.Errorf("evidence: %w", err)
-	}
-	return &Upload{store: s, digest: digest, file: f, sum: sha256.New()}, nil
-}
-
-// Write takes the next bytes; ErrTooLarge as soon as it is known.
-func (u *Upload) Write(p []byte) (int, error) {
-	if u.size+int64(len(p)) > u.store.maxBytes {
-		return 0, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, u.store.maxBytes)
-	}
-	n, err := u.file.Write(p)
-	u.size += int64(n)
-	_, _ = u.sum.Write(p[:n])
-	if err != nil {
-		return n, fmt.Errorf("evidence: %w", err)
-	}
-	return n, nil
-}
-
-// Commit checks the content, makes it durable, gives it its name and returns its
-// size.
-func (u *Upload) Commit() (int64, error) {
-	if got := hex.EncodeToString(u.sum.Sum(nil)); got != u.digest {
-		return 0, fmt.Errorf("%w: it is %s", ErrMismatch, got)
-	}
-	if err := checkPNG(u.file); err != nil {
-		return 0, err
-	}
-	if has, err := u.store.Has(u.digest); err != nil {
-		return 0, err
-	} else if has {
-		return u.size, u.touch()
-	}
-	if err := u.file.Sync(); err != nil {
-		return 0, fmt.Errorf("evidence: %w", err)
-	}
-	path := u.store.path(u.digest)
-	if err := makeDir(filepath.Dir(path)); err != nil {
-		return 0, fmt.Errorf("evidence: %w", err)
-	}
-	if err := os.Rename(u.file.Name(), path); err != nil {
-		return 0, fmt.Errorf("evidence: %w", err)
-	}
-	return u.size, syncDir(filepath.Dir(path))
-}
-
-// touch makes a stored picture young again.
-func (u *Upload) touch() error {
-	now := time.Now()
-	if err := os.Chtimes(u.store.path(u.digest), now, now); err != nil {
-		return fmt.Errorf("evidence: %w", err)
-	}
-	return nil
-}
-
-// Abort removes what Commit has not named.
-func (u *Upload) Abort() {
-	_ = u.file.Close()
-	_ = os.Remove(u.file.Name())
-}
-
-// checkPNG reads no more than the header: what a decoder makes of the rest is the
-// business of whoever decodes it.
-func checkPNG(f io.ReadSeeker) error {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("evidence: %w", err)
-	}
-	c, err := png.DecodeConfig(bufio.NewReader(f))
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotPNG, err)
-	}
-	if int64(c.Width)*int64(c.Height) > maxPixels {
-		return fmt.Errorf("%w: %d by %d pixels", ErrTooLarge, c.Width, c.Height)
-	}
-	return nil
-}
-
-// makeDir makes dir, durably.
-func makeDir(dir string) error {
-	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return syncDir(filepath.Dir(dir))
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("evidence: %w", err)
-	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("evidence: %w", err)
+		return fmt.Errorf("%w: %.100q", ErrBadDigest, digest)
 	}
 	return nil
 }

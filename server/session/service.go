@@ -99,7 +99,7 @@ func receive(ctx context.Context, st stream, out chan<- received) {
 	for {
 		m, err := st.Recv()
 		select {
-		case out <- received{m, sendersFault(err)}:
+		case out <- received{m, refusedByGRPC(err)}:
 		case <-ctx.Done():
 			return
 		}
@@ -109,14 +109,9 @@ func receive(ctx context.Context, st stream, out chan<- received) {
 	}
 }
 
-// sendersFault tells what the sender did wrong when gRPC itself could not take a
-// message; other errors stay as they are. To gRPC, bytes that are no message are a
-// fault of the server's own.
-func sendersFault(err error) error {
-	switch status.Code(err) {
-	case codes.Internal:
-		return fmt.Errorf("%w: %s", ErrUnreadable, status.Convert(err).Message())
-	case codes.ResourceExhausted:
+// refusedByGRPC gives a reason to a message that gRPC itself did not take.
+func refusedByGRPC(err error) error {
+	if status.Code(err) == codes.ResourceExhausted {
 		return fmt.Errorf("%w: %s", ErrTooLarge, status.Convert(err).Message())
 	}
 	return err
