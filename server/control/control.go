@@ -6,14 +6,12 @@ package control
 import (
 	"context"
 	"errors"
-	"sync"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/interceptors/auth"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/registry"
 	"github.com/reprise-rpa/reprise/server/replay"
-	"github.com/reprise-rpa/reprise/server/rpcstatus"
 )
 
 // Journal is what the services read; what they change goes through the loops.
@@ -21,12 +19,18 @@ type Journal interface {
 	Head(ctx context.Context, replayID string) (replay.Head, error)
 	HeadByRequest(ctx context.Context, requestID string) (replay.Head, error)
 	Heads(ctx context.Context, f replay.Filter) (page []replay.Head, next string, err error)
-	Records(ctx context.Context, replayID string) ([]replay.Record, error)
+	// RecordsAfter returns the records of a replay after one of them; 0: all.
+	RecordsAfter(ctx context.Context, replayID string, seq int64) ([]replay.Record, error)
+	EventLog
 }
 
 // Pictures says which pictures the server has.
 type Pictures interface {
-	Has(sha256 string) (bool, error)
+	// Touch keeps a picture from being forgotten for a while, or returns
+	// evidence.ErrNotFound.
+	Touch(sha256 string) error
+	// Await returns nil once a picture is there, else with the cause of ctx.
+	Await(ctx context.Context, sha256 string) error
 }
 
 // Machines says which machines may be used.
@@ -41,13 +45,18 @@ type Fleet interface {
 	Machines() []string
 }
 
-// Config sets up the services. All fields are required.
+// Config sets up the services. All fields are required but those that say so.
 type Config struct {
 	Journal  Journal
 	Fleet    Fleet
 	Pictures Pictures
 	Machines Machines
 	Registry *registry.Registry
+	// Changes tells watchers of machines which of them to look at; nil: they look
+	// at all of them now and then.
+	Changes *Changes
+	// Capturer takes pictures of screens; nil: there are none to be had.
+	Capturer Capturer
 	// Ended is closed when the server goes away: watches end then.
 	Ended <-chan struct{}
 }
@@ -62,158 +71,50 @@ type Service struct {
 }
 
 // New returns the services.
-func New(c Config) *Service { return &Service{cfg: c} }
-
-// GetReplay implements ReplayService.GetReplay.
-func (s *Service) GetReplay(ctx context.Context, req *reprisev1.GetReplayRequest) (*reprisev1.GetReplayResponse, error) {
-	v, err := s.view(ctx, req.GetReplayId())
-	if err != nil {
-		return nil, rpcstatus.Error(err)
+func New(c Config) *Service {
+	if c.Changes == nil {
+		c.Changes = &Changes{}
 	}
-	return &reprisev1.GetReplayResponse{Replay: fromView(v)}, nil
+	return &Service{cfg: c}
 }
 
-// view shows a replay with its actions: as its machine's loop has it, or, when it
-// has ended, as its journal says.
-func (s *Service) view(ctx context.Context, replayID string) (dispatch.View, error) {
-	head, err := s.cfg.Journal.Head(ctx, replayID)
-	if err != nil {
-		return dispatch.View{}, err
-	}
-	if !head.State.Ended() {
-		v, found, err := s.cfg.Fleet.Loop(head.MachineID).View(ctx, replayID)
-		if err != nil || found {
-			return v, err
-		}
-	}
-	return s.endedView(ctx, replayID)
+// order is a command to one replay.
+type order struct {
+	replayID string
+	decide   func(*replay.Replay) ([]replay.Event, error)
+	appendID string // of an append
 }
 
-func (s *Service) endedView(ctx context.Context, replayID string) (dispatch.View, error) {
-	r, err := s.fold(ctx, replayID)
+// command carries out an order in the machine's loop and returns its answer, which
+// shows the replay after it. A replay that has ended answers from its journal.
+func (s *Service) command(ctx context.Context, o order) (dispatch.Answer, error) {
+	head, err := s.cfg.Journal.Head(ctx, o.replayID)
 	if err != nil {
-		return dispatch.View{}, err
-	}
-	v := dispatch.ViewOf(r)
-	v.All = true
-	for i := range r.Actions {
-		v.Actions = append(v.Actions, dispatch.ViewOfAction(r, &r.Actions[i]))
-	}
-	return v, nil
-}
-
-func (s *Service) fold(ctx context.Context, replayID string) (*replay.Replay, error) {
-	records, err := s.cfg.Journal.Records(ctx, replayID)
-	if err != nil {
-		return nil, err
-	}
-	return replay.Fold(records)
-}
-
-// ListReplays implements ReplayService.ListReplays.
-func (s *Service) ListReplays(ctx context.Context, req *reprisev1.ListReplaysRequest) (*reprisev1.ListReplaysResponse, error) {
-	f := replay.Filter{MachineID: req.GetMachineId(), PageSize: int(req.GetPageSize()), PageToken: req.GetPageToken()}
-	if f.PageSize == 0 {
-		f.PageSize = 100
-	}
-	for _, st := range req.GetStates() {
-		f.States = append(f.States, replay.State(st))
-	}
-	heads, next, err := s.cfg.Journal.Heads(ctx, f)
-	if err != nil {
-		return nil, rpcstatus.Error(err)
-	}
-	out := &reprisev1.ListReplaysResponse{NextPageToken: next}
-	for _, h := range heads {
-		out.Replays = append(out.Replays, s.fromHead(h))
-	}
-	return out, nil
-}
-
-// PauseReplay implements ReplayService.PauseReplay.
-func (s *Service) PauseReplay(ctx context.Context, req *reprisev1.PauseReplayRequest) (*reprisev1.PauseReplayResponse, error) {
-	by := caller(ctx)
-	_, r, err := s.command(ctx, req.GetReplayId(), func(r *replay.Replay) ([]replay.Event, error) {
-		return r.DecidePause(by, req.GetMessage())
-	})
-	if err != nil {
-		return nil, rpcstatus.Error(err)
-	}
-	return &reprisev1.PauseReplayResponse{Replay: r}, nil
-}
-
-// ResumeReplay implements ReplayService.ResumeReplay.
-func (s *Service) ResumeReplay(ctx context.Context, req *reprisev1.ResumeReplayRequest) (*reprisev1.ResumeReplayResponse, error) {
-	c := replay.ResumeCommand{
-		By: caller(ctx), Acked: req.GetAcknowledgedCheckIds(), From: req.GetFromAction(),
-		Skip: req.GetDecision() == reprisev1.ResumeDecision_RESUME_DECISION_SKIP,
-	}
-	if p := req.GetPosition(); p != nil {
-		c.Position = &replay.Point{X: p.GetX(), Y: p.GetY()}
-	}
-	a, r, err := s.command(ctx, req.GetReplayId(), func(r *replay.Replay) ([]replay.Event, error) { return r.DecideResume(c) })
-	if err != nil {
-		return nil, rpcstatus.Error(err)
-	}
-	return &reprisev1.ResumeReplayResponse{Replay: r, SessionId: a.SessionID, RemainingActions: int32(a.Remaining)}, nil
-}
-
-// CancelReplay implements ReplayService.CancelReplay.
-func (s *Service) CancelReplay(ctx context.Context, req *reprisev1.CancelReplayRequest) (*reprisev1.CancelReplayResponse, error) {
-	by := caller(ctx)
-	_, r, err := s.command(ctx, req.GetReplayId(), func(r *replay.Replay) ([]replay.Event, error) {
-		return r.DecideCancel(by, req.GetReason())
-	})
-	if err != nil {
-		return nil, rpcstatus.Error(err)
-	}
-	return &reprisev1.CancelReplayResponse{Replay: r}, nil
-}
-
-type decision = func(*replay.Replay) ([]replay.Event, error)
-
-// command carries out a command in the machine's loop and returns its answer and
-// the replay after it. A replay that has ended meanwhile answers from its journal.
-func (s *Service) command(ctx context.Context, replayID string, d decision) (dispatch.Answer, *reprisev1.Replay, error) {
-	head, err := s.cfg.Journal.Head(ctx, replayID)
-	if err != nil {
-		return dispatch.Answer{}, nil, err
+		return dispatch.Answer{}, err
 	}
 	a, err := s.ask(ctx, head.MachineID, func(reply func(dispatch.Answer)) dispatch.Input {
-		return dispatch.Command{ReplayID: replayID, Decide: d, Reply: reply}
+		return dispatch.Command{ReplayID: o.replayID, Decide: o.decide, AppendID: o.appendID, Reply: reply}
 	})
 	if errors.Is(err, replay.ErrNotFound) { // no live one has this id
-		r, foldErr := s.fold(ctx, replayID)
-		if foldErr != nil {
-			return a, nil, foldErr
-		}
-		if !r.State.Ended() {
-			return a, nil, dispatch.ErrUnavailable // its loop will know it in a moment
-		}
-		_, err = d(r)
+		return s.commandEnded(ctx, o)
 	}
-	if err != nil {
-		return a, nil, err
-	}
-	r, err := s.head(ctx, replayID)
-	return a, r, err
+	return a, err
 }
 
-// head shows a replay without its actions.
-func (s *Service) head(ctx context.Context, replayID string) (*reprisev1.Replay, error) {
-	h, err := s.cfg.Journal.Head(ctx, replayID)
+func (s *Service) commandEnded(ctx context.Context, o order) (dispatch.Answer, error) {
+	r, err := s.ended(ctx, o.replayID)
 	if err != nil {
-		return nil, err
+		return dispatch.Answer{}, err
 	}
-	return s.fromHead(h), nil
-}
-
-// fromHead adds to a head what the journal does not know: whether the agent of a
-// live replay is away.
-func (s *Service) fromHead(h replay.Head) *reprisev1.Replay {
-	r := fromHead(h)
-	r.AgentAway = !h.State.Ended() && !s.cfg.Registry.Held(h.MachineID)
-	return r
+	if _, err := o.decide(r); err != nil {
+		return dispatch.Answer{}, err
+	}
+	v := dispatch.ViewOf(r)
+	a := dispatch.Answer{Replay: r.ID, View: &v}
+	if first, count, ok := r.AppendedBy(o.appendID); ok {
+		a.Appended = r.StepActionIDs(first, count)
+	}
+	return a, nil
 }
 
 // ask hands an input to a machine's loop and waits for its answer.
@@ -239,39 +140,4 @@ func caller(ctx context.Context) string {
 		return who.Name
 	}
 	return ""
-}
-
-// keyedMutex is one lock per key, gone when nobody holds it.
-type keyedMutex struct {
-	mu    sync.Mutex
-	locks map[string]*countedMutex
-}
-
-type countedMutex struct {
-	sync.Mutex
-	users int
-}
-
-// lock locks a key and returns what unlocks it.
-func (k *keyedMutex) lock(key string) (unlock func()) {
-	k.mu.Lock()
-	if k.locks == nil {
-		k.locks = map[string]*countedMutex{}
-	}
-	m := k.locks[key]
-	if m == nil {
-		m = &countedMutex{}
-		k.locks[key] = m
-	}
-	m.users++
-	k.mu.Unlock()
-	m.Lock()
-	return func() {
-		m.Unlock()
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if m.users--; m.users == 0 {
-			delete(k.locks, key)
-		}
-	}
 }

@@ -20,6 +20,7 @@ func fromHead(h replay.Head) *reprisev1.Replay {
 		Supervision: reprisev1.Supervision_SUPERVISION_SUPERVISED, State: reprisev1.ReplayState(h.State), Pausing: h.Pausing,
 		ActionCount: int32(h.Actions), SettledCount: int32(h.Settled), CreatedAt: timestamp(h.CreatedAt),
 		UpdatedAt: timestamp(h.UpdatedAt), EndedAt: timestamp(h.EndedAt), EndReason: h.EndReason, Revision: h.Revision,
+		Open: h.Open,
 	}
 	if h.Unattended {
 		r.Supervision = reprisev1.Supervision_SUPERVISION_UNATTENDED
@@ -46,7 +47,7 @@ func fromView(v dispatch.View) *reprisev1.Replay {
 			ActionToDecide: p.Decide, PausedAt: timestamp(p.At), PausedBy: p.By,
 		}
 	}
-	for _, a := range v.Actions {
+	for _, a := range v.Actions { // shared with other watchers: it stays as it is
 		r.Actions = append(r.Actions, fromAction(a))
 	}
 	// The core has them in the order of the decisions alone.
@@ -78,14 +79,22 @@ func intention(payload []byte) string {
 	return a.GetIntention()
 }
 
-// fromEvents names the events that led to a view, in order.
-func fromEvents(v dispatch.View) []*reprisev1.ReplayEvent {
+// fromRecord names what happened, in order.
+func fromRecord(machineID string, rec replay.Record) []*reprisev1.ReplayEvent {
 	var out []*reprisev1.ReplayEvent
-	for _, ev := range v.Events {
+	for _, ev := range rec.Events {
 		kind, action, detail := replay.Describe(ev)
 		out = append(out, &reprisev1.ReplayEvent{
-			Revision: v.Head.Revision, At: timestamp(v.Head.UpdatedAt), Type: kind, ActionId: action, Detail: detail,
+			Revision: rec.Seq, At: timestamp(rec.At), Type: kind, ActionId: action, Detail: detail,
+			ReplayId: rec.ReplayID, MachineId: machineID, By: replay.By(ev),
 		})
 	}
 	return out
+}
+
+// fromEvents names the events that led to a view, in order.
+func fromEvents(v dispatch.View) []*reprisev1.ReplayEvent {
+	return fromRecord(v.Head.MachineID, replay.Record{
+		ReplayID: v.Head.ReplayID, Seq: v.Head.Revision, At: v.Head.UpdatedAt, Events: v.Events,
+	})
 }

@@ -8,14 +8,12 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/interceptors/validation"
 	"github.com/reprise-rpa/reprise/internal/id"
-	"github.com/reprise-rpa/reprise/internal/kind"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/replay"
 	"github.com/reprise-rpa/reprise/server/rpcstatus"
@@ -31,10 +29,12 @@ func (s *Service) CreateReplay(ctx context.Context, req *reprisev1.CreateReplayR
 }
 
 func (s *Service) create(ctx context.Context, req *reprisev1.CreateReplayRequest) (*reprisev1.Replay, error) {
-	if err := checkWorkflow(req.GetWorkflow()); err != nil {
+	if err := checkWorkflow(req); err != nil {
 		return nil, err
 	}
-	hash, err := bodyHash(req)
+	body := proto.CloneOf(req)
+	body.RequestId, body.ValidateOnly = "", false
+	hash, err := bodyHash(body)
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +45,10 @@ func (s *Service) create(ctx context.Context, req *reprisev1.CreateReplayRequest
 			return r, err
 		}
 	}
-	if !s.cfg.Machines.Registered(req.GetMachineId()) {
-		return nil, &rpcstatus.Coded{Code: codes.NotFound, Reason: "MACHINE_NOT_FOUND", Err: fmt.Errorf("machine %q is not registered", req.GetMachineId())}
+	if err := s.checkMachine(req.GetMachineId()); err != nil {
+		return nil, err
 	}
-	if err := s.checkPictures(req.GetWorkflow()); err != nil {
+	if err := s.checkWorld(req.GetMachineId(), workflowActions(req.GetWorkflow())); err != nil {
 		return nil, err
 	}
 	created, err := newCreated(req, hash, caller(ctx))
@@ -58,20 +58,24 @@ func (s *Service) create(ctx context.Context, req *reprisev1.CreateReplayRequest
 	if req.GetValidateOnly() {
 		return preview(created)
 	}
+	return s.submit(ctx, req.GetMachineId(), created)
+}
+
+func (s *Service) submit(ctx context.Context, machineID string, c replay.Created) (*reprisev1.Replay, error) {
 	replayID := id.New("r")
-	_, err = s.ask(ctx, req.GetMachineId(), func(reply func(dispatch.Answer)) dispatch.Input {
-		return dispatch.Submit{ReplayID: replayID, Created: created, Reply: reply}
+	a, err := s.ask(ctx, machineID, func(reply func(dispatch.Answer)) dispatch.Input {
+		return dispatch.Submit{ReplayID: replayID, Created: c, Reply: reply}
 	})
 	if errors.Is(err, replay.ErrRequestIDTaken) {
 		// An earlier call of this caller, who did not wait for it, was under way.
-		if r, known := s.known(ctx, req.GetRequestId(), hash); r != nil || known != nil {
+		if r, known := s.known(ctx, c.RequestID, c.RequestHash); r != nil || known != nil {
 			return r, known
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.head(ctx, replayID)
+	return fromView(*a.View), nil
 }
 
 // known returns the replay that a request id made before; nil: none.
@@ -89,9 +93,7 @@ func (s *Service) known(ctx context.Context, requestID, hash string) (*reprisev1
 }
 
 // bodyHash is over everything that makes two requests the same.
-func bodyHash(req *reprisev1.CreateReplayRequest) (string, error) {
-	body := proto.CloneOf(req)
-	body.RequestId, body.ValidateOnly = "", false
+func bodyHash(body proto.Message) (string, error) {
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(body)
 	if err != nil {
 		return "", fmt.Errorf("hash a request: %w", err)
@@ -100,11 +102,37 @@ func bodyHash(req *reprisev1.CreateReplayRequest) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+func workflowActions(w *reprisev1.Workflow) actionList {
+	return actionList{field: "workflow.actions", actions: w.GetActions(), monitor: w.GetMonitorResolution()}
+}
+
+// checkWorkflow refuses what the schema's own limits cannot say.
+func checkWorkflow(req *reprisev1.CreateReplayRequest) error {
+	if len(req.GetWorkflow().GetActions()) == 0 && !req.GetLeaveOpen() {
+		return invalid("workflow.actions", "at least one action is needed")
+	}
+	return workflowActions(req.GetWorkflow()).check()
+}
+
+// invalid refuses one field of a request.
+func invalid(field, why string) error {
+	var faults validation.Faults
+	faults.Add(field, why, "")
+	return faults.Err()
+}
+
+func (s *Service) checkMachine(machineID string) error {
+	if s.cfg.Machines.Registered(machineID) {
+		return nil
+	}
+	return &rpcstatus.Coded{Code: codes.NotFound, Reason: "MACHINE_NOT_FOUND", Err: fmt.Errorf("machine %q is not registered", machineID)}
+}
+
 func newCreated(req *reprisev1.CreateReplayRequest, hash, by string) (replay.Created, error) {
 	w := req.GetWorkflow()
 	c := replay.Created{
 		MachineID: req.GetMachineId(), Workflow: w.GetName(), RequestID: req.GetRequestId(), RequestHash: hash,
-		Labels: map[string]string{}, By: by,
+		Labels: map[string]string{}, By: by, Open: req.GetLeaveOpen(),
 		Unattended: req.GetSupervision() == reprisev1.Supervision_SUPERVISION_UNATTENDED,
 	}
 	for _, labels := range []map[string]string{w.GetLabels(), req.GetLabels()} {
@@ -112,143 +140,14 @@ func newCreated(req *reprisev1.CreateReplayRequest, hash, by string) (replay.Cre
 			c.Labels[k] = v
 		}
 	}
-	for i, a := range w.GetActions() {
-		step, err := newStep(w, a)
-		if err != nil {
-			return replay.Created{}, fmt.Errorf("action %d: %w", i, err)
-		}
-		c.Steps = append(c.Steps, step)
-	}
-	return c, nil
-}
-
-// newStep decides what follows from an action's kind, once and for all.
-func newStep(w *reprisev1.Workflow, a *reprisev1.Action) (replay.Step, error) {
-	k := kind.Of(a)
-	if a.GetMonitorResolution() == nil && w.GetMonitorResolution() != nil {
-		a = proto.CloneOf(a)
-		a.MonitorResolution = w.GetMonitorResolution()
-	}
-	payload, err := proto.Marshal(a)
-	if err != nil {
-		return replay.Step{}, fmt.Errorf("encode: %w", err)
-	}
-	s := replay.Step{
-		Name: a.GetName(), Kind: k.Name, Payload: payload, ServerSide: k.ServerSide, Safe: k.Safe, Critical: k.Critical,
-		ChangesScreen: kind.ExpectedEffect(a) != reprisev1.ExpectedEffect_EXPECTED_EFFECT_NONE,
-		Visual:        k.Visual, Monitor: int(a.GetMonitorResolution().GetIndex()), MonitorSource: "default",
-		MaxRetries: -1, RetryExecuted: a.GetRetryPolicy().GetRetryExecuted(),
-		FailExhausted: a.GetRetryPolicy().GetOnExhausted() == reprisev1.RetriesExhausted_RETRIES_EXHAUSTED_FAIL,
-		OnGiveUp:      replay.GiveUp(a.GetOnGiveUp()), Message: a.GetPauseForHuman().GetMessage(),
-	}
-	if a.GetMonitorResolution().GetSource() != "" {
-		s.MonitorSource = a.GetMonitorResolution().GetSource()
-	}
-	if p := a.GetRetryPolicy(); p != nil && p.MaxRetries != nil {
-		s.MaxRetries = int(p.GetMaxRetries())
-	}
-	for _, c := range a.GetSafetyChecks() {
-		s.Checks = append(s.Checks, replay.Check{
-			ID: c.GetId(), Label: c.GetLabel(), Required: c.GetRequired(),
-			Server: c.GetSource() == reprisev1.SafetyCheckSource_SAFETY_CHECK_SOURCE_SERVER,
+	for _, m := range w.GetMasks() {
+		c.Masks = append(c.Masks, replay.Mask{
+			Monitor: int(m.GetMonitor()), Left: m.GetLeft(), Top: m.GetTop(), Width: m.GetWidth(), Height: m.GetHeight(),
 		})
 	}
-	return s, nil
-}
-
-// checkWorkflow refuses what the schema's own limits cannot say.
-func checkWorkflow(w *reprisev1.Workflow) error {
-	bad := &errdetails.BadRequest{}
-	refuse := func(field, why string) {
-		bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: field, Description: why})
-	}
-	names := map[string]int{}
-	for i, a := range w.GetActions() {
-		field := fmt.Sprintf("workflow.actions[%d]", i)
-		if first, ok := names[a.GetName()]; ok && a.GetName() != "" {
-			refuse(field+".name", fmt.Sprintf("action %d has the name %q already", first, a.GetName()))
-		}
-		names[a.GetName()] = i
-		k := kind.Of(a)
-		switch {
-		case k.Name == "":
-			refuse(field+".kind", "exactly one kind must be set")
-		case k.ServerSide && a.GetPauseForHuman() == nil:
-			refuse(field+"."+k.Name, "this server executes no "+k.Name+" actions")
-		case needsPlace(a) && !hasPlace(a.GetTarget()):
-			refuse(field+".target", k.Name+" needs a target")
-		case a.GetDrag() != nil && !hasPlace(a.GetDrag().GetTo()):
-			refuse(field+".drag.to", "drag needs a place to go to")
-		}
-		checkIDs(a, field, refuse)
-		for _, t := range targets(a) {
-			if p := t.GetAnchorImage(); p != nil && p.GetSha256() == "" {
-				refuse(field+".target.anchor_image.sha256", "the picture's digest is missing; reprisectl sets it")
-			}
-		}
-	}
-	if len(bad.FieldViolations) == 0 {
-		return nil
-	}
-	return badRequest(bad)
-}
-
-func checkIDs(a *reprisev1.Action, field string, refuse func(field, why string)) {
-	seen := map[string]bool{}
-	for j, c := range a.GetSafetyChecks() {
-		if seen[c.GetId()] {
-			refuse(fmt.Sprintf("%s.safety_checks[%d].id", field, j), fmt.Sprintf("the check %q is there already", c.GetId()))
-		}
-		seen[c.GetId()] = true
-	}
-}
-
-func badRequest(bad *errdetails.BadRequest) error {
-	first := bad.GetFieldViolations()[0]
-	message := first.GetField() + ": " + first.GetDescription()
-	if n := len(bad.GetFieldViolations()) - 1; n > 0 {
-		message += fmt.Sprintf(" (and %d more)", n)
-	}
-	st := status.New(codes.InvalidArgument, message)
-	if d, err := st.WithDetails(bad); err == nil {
-		st = d
-	}
-	return st.Err()
-}
-
-// needsPlace says whether an action makes no sense without a target.
-func needsPlace(a *reprisev1.Action) bool {
-	return a.GetClick() != nil || a.GetMove() != nil || a.GetDrag() != nil || a.GetScroll() != nil || a.GetWaitForTarget() != nil
-}
-
-func hasPlace(t *reprisev1.Target) bool {
-	return t.GetByText() != "" || t.GetVlmDescription() != "" || t.GetAnchorImage() != nil || t.GetWindowTitle() != "" ||
-		t.GetUiaTarget() != nil || t.GetPoint() != nil
-}
-
-func targets(a *reprisev1.Action) []*reprisev1.Target {
-	return []*reprisev1.Target{a.GetTarget(), a.GetDrag().GetTo()}
-}
-
-// checkPictures refuses a workflow whose anchors an agent could not fetch.
-func (s *Service) checkPictures(w *reprisev1.Workflow) error {
-	for i, a := range w.GetActions() {
-		for _, t := range targets(a) {
-			p := t.GetAnchorImage()
-			if p == nil {
-				continue
-			}
-			has, err := s.cfg.Pictures.Has(p.GetSha256())
-			if err != nil {
-				return err
-			}
-			if !has {
-				return &rpcstatus.Coded{Code: codes.FailedPrecondition, Reason: "PICTURE_MISSING",
-					Err: fmt.Errorf("workflow.actions[%d]: the anchor picture %s was not uploaded", i, p.GetSha256())}
-			}
-		}
-	}
-	return nil
+	var err error
+	c.Steps, err = workflowActions(w).steps()
+	return c, err
 }
 
 // preview shows what a request would make; it has no id, since it is not stored.

@@ -20,9 +20,10 @@ import (
 // rival is a journal to which an earlier call of the same caller writes at the
 // last moment: after the request id was looked for, before it is taken.
 type rival struct {
-	mu    sync.Mutex
-	hash  string // of the earlier call's body; empty: the same as this one's
-	taken replay.Head
+	Journal // of which nothing else is called
+	mu      sync.Mutex
+	hash    string // of the earlier call's body; empty: the same as this one's
+	taken   replay.Head
 }
 
 func (r *rival) Append(_ context.Context, entries []replay.Entry) error {
@@ -44,14 +45,9 @@ func (r *rival) HeadByRequest(context.Context, string) (replay.Head, error) {
 	return r.taken, nil
 }
 
-func (r *rival) LiveOf(context.Context, string) ([]replay.Record, error)  { return nil, nil }
-func (r *rival) Live(context.Context, func(replay.Record) error) error    { return nil }
-func (r *rival) EndedIDs(context.Context) (map[string][]string, error)    { return nil, nil }
-func (r *rival) Head(context.Context, string) (replay.Head, error)        { return r.taken, nil }
-func (r *rival) Records(context.Context, string) ([]replay.Record, error) { return nil, nil }
-func (r *rival) Heads(context.Context, replay.Filter) ([]replay.Head, string, error) {
-	return nil, "", nil
-}
+func (r *rival) LiveOf(context.Context, string) ([]replay.Record, error) { return nil, nil }
+func (r *rival) Live(context.Context, func(replay.Record) error) error   { return nil }
+func (r *rival) EndedIDs(context.Context) (map[string][]string, error)   { return nil, nil }
 
 type quiet struct{}
 
