@@ -18,6 +18,8 @@ import (
 //	replay      a replay, as run, get, list, append, close, pause, resume and cancel answer it
 //	explanation why a replay is where it is: a chain of causes
 //	update      what a watch saw: the replay after a change, and the events
+//	event       an event of a replay; its eventId is where to go on from
+//	position    where to go on from after what events has printed
 //	connection  the server was lost, or is back
 //	end         the end of a watch: what became of the steps, and the exit code
 //	machine     a machine, as it is now
@@ -28,33 +30,37 @@ import (
 //	warning     what a workflow file asks for and nobody supports yet; on stderr
 //	error       what ended the program; on stderr
 type line struct {
-	Type       string            `json:"type"`
-	Replay     json.RawMessage   `json:"replay,omitempty"`
-	Events     []json.RawMessage `json:"events,omitempty"`
-	Pending    bool              `json:"snapshotPending,omitempty"`
-	Machine    json.RawMessage   `json:"machine,omitempty"`
-	MachineID  string            `json:"machineId,omitempty"`
-	ReplayID   string            `json:"replayId,omitempty"`
-	RequestID  string            `json:"requestId,omitempty"`
-	State      string            `json:"state,omitempty"`
-	Session    string            `json:"sessionId,omitempty"`
-	Remaining  *int32            `json:"remainingActions,omitempty"`
-	File       string            `json:"file,omitempty"`
-	Line       int               `json:"line,omitempty"`
-	Column     int               `json:"column,omitempty"`
-	Name       string            `json:"name,omitempty"`
-	Actions    int               `json:"actions,omitempty"`
-	ActionIDs  []string          `json:"actionIds,omitempty"`
-	Causes     []json.RawMessage `json:"causes,omitempty"`
-	Pictures   []picture         `json:"pictures,omitempty"`
-	Version    string            `json:"version,omitempty"`
-	Code       string            `json:"code,omitempty"`
-	Message    string            `json:"message,omitempty"`
-	Resume     string            `json:"resume,omitempty"`
-	Violations []violation       `json:"violations,omitempty"`
-	Counts     *tally            `json:"counts,omitempty"`
-	GivenUp    []string          `json:"givenUpActions,omitempty"`
-	ExitCode   *int              `json:"exitCode,omitempty"`
+	Type          string            `json:"type"`
+	Replay        json.RawMessage   `json:"replay,omitempty"`
+	Events        []json.RawMessage `json:"events,omitempty"`
+	Event         json.RawMessage   `json:"event,omitempty"`
+	ResumeEventID string            `json:"resumeEventId,omitempty"`
+	Pending       bool              `json:"snapshotPending,omitempty"`
+	Machine       json.RawMessage   `json:"machine,omitempty"`
+	MachineID     string            `json:"machineId,omitempty"`
+	ReplayID      string            `json:"replayId,omitempty"`
+	RequestID     string            `json:"requestId,omitempty"`
+	State         string            `json:"state,omitempty"`
+	Session       string            `json:"sessionId,omitempty"`
+	Remaining     *int32            `json:"remainingActions,omitempty"`
+	File          string            `json:"file,omitempty"`
+	Line          int               `json:"line,omitempty"`
+	Column        int               `json:"column,omitempty"`
+	Name          string            `json:"name,omitempty"`
+	Actions       int               `json:"actions,omitempty"`
+	ActionIDs     []string          `json:"actionIds,omitempty"`
+	Causes        []json.RawMessage `json:"causes,omitempty"`
+	Pictures      []picture         `json:"pictures,omitempty"`
+	Version       string            `json:"version,omitempty"`
+	Code          string            `json:"code,omitempty"`
+	Message       string            `json:"message,omitempty"`
+	Reason        string            `json:"reason,omitempty"`
+	Hint          string            `json:"hint,omitempty"`
+	Resume        string            `json:"resume,omitempty"`
+	Violations    []violation       `json:"violations,omitempty"`
+	Counts        *tally            `json:"counts,omitempty"`
+	GivenUp       []string          `json:"givenUpActions,omitempty"`
+	ExitCode      *int              `json:"exitCode,omitempty"`
 }
 
 type picture struct {

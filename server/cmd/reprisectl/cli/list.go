@@ -162,3 +162,11 @@ func (a *app) when(t *timestamppb.Timestamp) string {
 	}
 	return t.AsTime().In(a.env.Location).Format(time.DateTime)
 }
+
+// stamp is a time for people, to the millisecond.
+func (a *app) stamp(t *timestamppb.Timestamp) string {
+	if t == nil {
+		return "-"
+	}
+	return t.AsTime().In(a.env.Location).Format("2006-01-02 15:04:05.000")
+}

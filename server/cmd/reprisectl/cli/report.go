@@ -40,6 +40,9 @@ func (a *app) report(err error) int {
 	for _, v := range violations {
 		_, _ = fmt.Fprintf(a.env.Stderr, "  %s: %s\n", v.Field, v.Description)
 	}
+	if hint := hints[reasonOf(err)]; hint != "" {
+		_, _ = fmt.Fprintf(a.env.Stderr, "  %s\n", hint)
+	}
 	if exit == exitUsage && name == "" {
 		_, _ = fmt.Fprintln(a.env.Stderr, "See reprisectl --help.")
 	}
@@ -54,7 +57,32 @@ func (a *app) reportJSON(err error, exit int) {
 		return
 	}
 	message, name, violations := fromStatus(err)
-	_ = emitTo(a.env.Stderr, line{Type: "error", Message: message, Code: name, Violations: violations, ExitCode: &exit})
+	reason := reasonOf(err)
+	_ = emitTo(a.env.Stderr, line{
+		Type: "error", Message: message, Code: name, Reason: reason, Hint: hints[reason], Violations: violations, ExitCode: &exit,
+	})
+}
+
+const eventsForgotten = "EVENTS_FORGOTTEN"
+
+// hints say what to do about an error, by the reason that the server gives.
+var hints = map[string]string{
+	eventsForgotten: "what happened right after this id is not kept any more; events without --after prints all that is kept, " +
+		"events --follow --new begins with the replays as they are now",
+}
+
+// reasonOf is the reason that the server gives with an error, or empty.
+func reasonOf(err error) string {
+	var answered interface{ GRPCStatus() *status.Status }
+	if !errors.As(err, &answered) {
+		return ""
+	}
+	for _, d := range answered.GRPCStatus().Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
 }
 
 // fromStatus takes an error apart: what is said around it and by the server, the
