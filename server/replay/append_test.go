@@ -110,3 +110,30 @@ func TestAnAppendToALongReplayCostsWhatItAdds(t *testing.T) {
 		t.Errorf("%d bytes for each append", each)
 	}
 }
+
+// A journal may be damaged: what does not fit is an error and no panic, now or later.
+func TestAnEventThatNamesWhatTheReplayDoesNotHaveIsAnError(t *testing.T) {
+	for _, ev := range []Event{
+		GatePassed{Step: 1}, GatePassed{Step: -1}, PausedBy{Gate: 1}, PausedBy{Gate: -1, Decide: "r-2"}, PausedBy{Gate: -1, Again: []string{"r-2"}},
+		GaveUp{ActionID: "r-2"}, Reported{ActionID: "r-2", Outcome: OutcomeAcked},
+	} {
+		if err := running(t, click).r.ApplyEvent("r", ev, began); err == nil {
+			t.Errorf("%#v was taken", ev)
+		}
+	}
+	w := running(t, click)
+	w.pause()
+	if err := w.r.ApplyEvent("r", Resumed{From: 1}, began); err == nil {
+		t.Error("it goes on from a step that it does not have")
+	}
+}
+
+func TestAnOpenReplayThatHasToAskAPersonIsNotIdle(t *testing.T) {
+	w := open(t, click)
+	w.next()
+	w.apply(LostMemory{ActionID: "r-1"})
+	w.wantReplay(Running)
+	w.wantIdle(false)
+	w.next()
+	w.wantPaused("outcome_unknown", "r-1")
+}
