@@ -86,8 +86,9 @@ type ReplayServiceClient interface {
 	// waits for, and so on to what can be acted upon. NOT_FOUND for an unknown one.
 	ExplainReplay(ctx context.Context, in *ExplainReplayRequest, opts ...grpc.CallOption) (*ExplainReplayResponse, error)
 	// PauseReplay dispatches nothing more. An action in flight finishes and its
-	// report counts. Pausing a paused replay changes nothing. Answers
-	// FAILED_PRECONDITION for an ended replay.
+	// report counts. Pausing a paused replay changes nothing, but other words on a
+	// pause that a person asked for are shown. Answers FAILED_PRECONDITION for an
+	// ended replay.
 	PauseReplay(ctx context.Context, in *PauseReplayRequest, opts ...grpc.CallOption) (*PauseReplayResponse, error)
 	// ResumeReplay lets a paused replay go on. Answers FAILED_PRECONDITION when
 	// it is not paused, when a required check is missing and when an acknowledged
@@ -298,8 +299,9 @@ type ReplayServiceServer interface {
 	// waits for, and so on to what can be acted upon. NOT_FOUND for an unknown one.
 	ExplainReplay(context.Context, *ExplainReplayRequest) (*ExplainReplayResponse, error)
 	// PauseReplay dispatches nothing more. An action in flight finishes and its
-	// report counts. Pausing a paused replay changes nothing. Answers
-	// FAILED_PRECONDITION for an ended replay.
+	// report counts. Pausing a paused replay changes nothing, but other words on a
+	// pause that a person asked for are shown. Answers FAILED_PRECONDITION for an
+	// ended replay.
 	PauseReplay(context.Context, *PauseReplayRequest) (*PauseReplayResponse, error)
 	// ResumeReplay lets a paused replay go on. Answers FAILED_PRECONDITION when
 	// it is not paused, when a required check is missing and when an acknowledged
