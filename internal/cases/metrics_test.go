@@ -134,6 +134,8 @@ func TestAnAgentThatFallsSilentIsLoggedAndCounted(t *testing.T) {
 		w.resume(id)
 		w.await(id, reprisev1.ReplayState_REPLAY_STATE_PAUSED)
 		w.logged("[BUS] lea:dead_client_signal", "session", "dead_count", "period")
+		time.Sleep(11 * time.Second) // a sweep
+		w.logged("[METRIC] watchdog", "scan", "orphans", "resent", "gaveup", "in_flight", "skipped", "elapsed_ms")
 		w.counted(map[string]float64{"rpa_replay_dead_client_signals_total": 1})
 		w.cancel(id)
 	})

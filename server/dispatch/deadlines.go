@@ -8,8 +8,10 @@ import (
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
-// tick acts on every deadline that has passed, and says what it found.
-func (m *Machine) tick(recs *recorder) (found Swept) {
+// tick acts on every deadline that has passed, and notes for the next sweep what it
+// found.
+func (m *Machine) tick(recs *recorder) {
+	found := &m.found
 	for _, due := range m.pending.Due(m.now) {
 		r := m.find(due.ReplayID)
 		switch {
@@ -30,7 +32,6 @@ func (m *Machine) tick(recs *recorder) (found Swept) {
 		}
 	}
 	m.agentAway(recs)
-	return found
 }
 
 // notReceived acts on an action whose receipt was missed. The second time in a

@@ -142,7 +142,8 @@ type (
 		Age                       time.Duration // from the first dispatch
 		Source                    string
 	}
-	// Swept is what a sweep found on one machine.
+	// Swept is what became of one machine's deadlines since the sweep before, those
+	// that fired when they were due included.
 	Swept struct {
 		Done                                       func(Swept)
 		Orphans, Resent, GaveUp, Skipped, InFlight int

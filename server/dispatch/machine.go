@@ -49,6 +49,7 @@ type volatile struct {
 	graceRan   bool        // the grace is over and was acted on
 	giveUps    []time.Time // with no report since; replaced, never changed in place
 	unreceived string      // the action whose receipt was missed last
+	found      Swept       // what deadlines led to since the last sweep
 }
 
 // Session is the stream that holds the machine.
@@ -101,7 +102,6 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 	m.now, m.out, m.before = now, &Outcome{}, m.volatile
 	defer func() { m.out = nil }()
 	recs := newRecorder(m)
-	var found Swept
 	var ask *asked
 	switch in := in.(type) {
 	case Open:
@@ -118,7 +118,7 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 	case Command:
 		ask = m.command(recs, in)
 	case Tick, Sweep:
-		found = m.tick(recs)
+		m.tick(recs)
 	default:
 		m.hear(in)
 		m.before = m.volatile
@@ -129,7 +129,9 @@ func (m *Machine) Step(now time.Time, in Input) Outcome {
 		m.answer(ask)
 	}
 	if sweep, ok := in.(Sweep); ok {
+		found := m.found
 		found.Done, found.InFlight = sweep.Done, m.pending.Len()
+		m.found = Swept{}
 		m.effect(found)
 	}
 	return *m.out

@@ -235,6 +235,27 @@ func TestTheWatchersAreToldWhenTheAgentComesAndGoes(t *testing.T) {
 	}
 }
 
+// Deadlines fire when they are due, so a sweep itself finds next to nothing: it
+// tells what they led to since the one before, once, and nothing of a step that was
+// not written.
+func TestASweepTellsWhatDeadlinesLedToSinceTheOneBefore(t *testing.T) {
+	w := started(t, scroll, click)
+	w.do(Progress{SessionID: "s1", ActionID: "r-1", Phase: pending.Received})
+	w.now = w.now.Add(30 * time.Second)
+	w.fail = true
+	w.do(Tick{})
+	w.fail = false
+	w.do(Progress{SessionID: "s1", ActionID: "r-1", Phase: pending.Received})
+	w.now = w.now.Add(30 * time.Second)
+	w.do(Tick{})
+	for _, want := range []Swept{{Orphans: 1, Resent: 1, InFlight: 1}, {InFlight: 1}} {
+		w.do(Sweep{})
+		if diff := cmp.Diff([]Swept{want}, sentOf[Swept](w)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestASweepSaysWhatItFound(t *testing.T) {
 	w := started(t, scroll, click)
 	w.m.cfg.Policy.MaxResends = 0

@@ -56,7 +56,7 @@ func New(reg prometheus.Registerer, log *slog.Logger) (*Telemetry, error) {
 	t.appendFailed = t.counter("rpa_journal_append_failures_total", "Appends that the journal refused.")
 	t.lastSweep = t.gauge("rpa_watchdog_last_sweep_timestamp_seconds", "When the last sweep ended.")
 	t.inFlight = t.gauges("rpa_replay_in_flight_actions", "Actions that are dispatched and not reported.", byMachine)
-	t.orphanedNow = t.gauge("rpa_replay_orphaned_actions", "Orphans that the last sweep found.")
+	t.orphanedNow = t.gauge("rpa_replay_orphaned_actions", "Orphans that the watchdog found between the last two sweeps.")
 	t.orphanAge = t.histogram("rpa_replay_orphan_age_seconds", "Age of orphans from their first dispatch.", []float64{10, 30, 60, 120, 300})
 	t.sweepTook = t.histogram("rpa_watchdog_sweep_duration_seconds", "How long a sweep took.", prometheus.ExponentialBuckets(1e-5, 4, 10))
 	t.appendTook = t.histogram("rpa_journal_append_seconds", "How long an append took to be durable.", prometheus.ExponentialBuckets(1e-4, 2, 14))
