@@ -62,4 +62,3 @@ func (s *Service) capture(ctx context.Context, machineID string) (*reprisev1.Evi
 	}
 	return nil, err
 }
-

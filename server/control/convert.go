@@ -41,11 +41,8 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 func fromView(v dispatch.View) *reprisev1.Replay {
 	r := fromHead(v.Head)
 	r.AgentAway = v.AgentAway
-	if p := v.Pause; p != nil {
-		r.Pause = &reprisev1.PauseInfo{
-			PauseId: p.ID, Reason: session.PauseReason(p.Reason), Message: p.Message, SafetyChecks: session.SafetyChecks(p.Checks),
-			ActionToDecide: p.Decide, PausedAt: timestamp(p.At), PausedBy: p.By,
-		}
+	if v.Pause != nil {
+		r.Pause = pauseInfo(v.Pause)
 	}
 	for _, a := range v.Actions { // shared with other watchers: it stays as it is
 		r.Actions = append(r.Actions, fromAction(a))

@@ -42,6 +42,7 @@ type server struct {
 	conn     *grpc.ClientConn
 	replays  reprisev1.ReplayServiceClient
 	machines reprisev1.MachineServiceClient
+	tokens   *tokens.Store
 	agents   context.Context // with the agent's token
 	ctx      context.Context // with the operator's token
 	log      *logBuffer
@@ -100,6 +101,7 @@ func start(t *testing.T, dir string) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.tokens = h.Tokens()
 	s.replays, s.machines = reprisev1.NewReplayServiceClient(s.conn), reprisev1.NewMachineServiceClient(s.conn)
 	s.ctx, s.agents = bearer(t.Context(), string(operator)), bearer(t.Context(), agent)
 	s.shutdown = sync.OnceFunc(func() {
@@ -114,6 +116,16 @@ func start(t *testing.T, dir string) *server {
 	}
 	t.Cleanup(s.stop)
 	return s
+}
+
+// register makes a machine known and returns the context of its agent.
+func (s *server) register(machineID string) context.Context {
+	s.t.Helper()
+	token, err := s.tokens.AddAgent(machineID)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return bearer(s.t.Context(), token)
 }
 
 func bearer(ctx context.Context, token string) context.Context {
