@@ -86,7 +86,7 @@ func (a *app) root() *cobra.Command {
 	root.PersistentFlags().VarP(&a.output, "output", "o", "plain, or json: one object per line")
 	completeFixed(root, "output", "plain", "json")
 	root.AddCommand(a.runCommand(), a.appendCommand(), a.closeCommand(), a.watchCommand(), a.listCommand(), a.getCommand(),
-		a.whyCommand(), a.eventsCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.machinesCommand(), a.validateCommand(), a.journalCommand(), a.versionCommand())
+		a.whyCommand(), a.eventsCommand(), a.pauseCommand(), a.resumeCommand(), a.cancelCommand(), a.screenshotCommand(), a.machinesCommand(), a.validateCommand(), a.journalCommand(), a.versionCommand())
 	a.noteStart(root)
 	plainBooleans(root)
 	return root

@@ -51,6 +51,7 @@ type fake struct {
 	watches  int // of all kinds
 	watched  []*reprisev1.WatchReplayRequest
 	fetched  []string // the digests that were downloaded
+	cuts     int      // how many downloads are cut in the middle
 	token    string
 }
 
@@ -200,9 +201,15 @@ func (f *fake) Download(req *reprisev1.DownloadRequest, st grpc.ServerStreamingS
 	f.mu.Lock()
 	data, there := f.pictures[req.GetSha256()]
 	f.fetched = append(f.fetched, req.GetSha256())
+	cut := f.cuts > 0
+	f.cuts--
 	f.mu.Unlock()
 	if !there {
 		return status.Error(codes.NotFound, "no such picture")
+	}
+	if cut {
+		_ = st.Send(&reprisev1.DownloadResponse{Data: data[:1]})
+		return status.Error(codes.Unavailable, "the server is stopping")
 	}
 	for some := range slices.Chunk(data, 1000) {
 		if err := st.Send(&reprisev1.DownloadResponse{Data: some}); err != nil {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,14 +20,25 @@ import (
 const actionPage = 500
 
 func (a *app) getCommand() *cobra.Command {
+	var dir string
 	cmd := &cobra.Command{
 		Use:   "get REPLAY",
-		Short: "Show a replay with its actions",
+		Short: "Show a replay with its actions, or fetch its evidence",
 		Long: "get shows a replay with its actions and what was reported for them. What was typed or pasted is not shown.\n" +
-			"With --output json it shows the whole reports.",
-		Args: cobra.ExactArgs(1),
+			"With --output json it shows the whole reports.\n\n" +
+			"With --evidence it puts the replay (replay.json) and every picture that its reports name into a folder, with an\n" +
+			"index.json that says which picture is of which action. Run again it fetches only what is not there. When pictures\n" +
+			"are no longer kept, or were never uploaded, it names them and ends with exit code 7.",
+		Example: "  reprisectl get r-1\n  reprisectl get r-1 --output json\n  reprisectl get r-1 --evidence evidence/r-1",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("evidence") && dir == "" {
+				return usage(errors.New("--evidence: a folder is needed"))
+			}
 			return a.with(func(c *client) error {
+				if dir != "" {
+					return a.collect(cmd.Context(), c, args[0], dir)
+				}
 				r, err := a.get(cmd.Context(), c, args[0])
 				if err != nil {
 					return err
@@ -39,6 +51,8 @@ func (a *app) getCommand() *cobra.Command {
 		},
 		ValidArgsFunction: a.completeReplays(),
 	}
+	cmd.Flags().StringVar(&dir, "evidence", "", "put the replay and its pictures into this `folder`")
+	_ = cmd.MarkFlagDirname("evidence") // only an unknown flag is an error
 	return cmd
 }
 

@@ -10,25 +10,28 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/cmd/reprisectl/album"
 )
 
 // line is one object of `--output json`. Type says which; the other fields are
 // set as the type needs them, messages of the schema with their JSON names:
 //
-//	replay      a replay, as run, get, list, append, close, pause, resume and cancel answer it
-//	explanation why a replay is where it is: a chain of causes
-//	update      what a watch saw: the replay after a change, and the events
-//	event       an event of a replay; its eventId is where to go on from
-//	position    where to go on from after what events has printed
-//	connection  the server was lost, or is back
-//	end         the end of a watch: what became of the steps, and the exit code
-//	machine     a machine, as it is now
-//	machine_gone  a watched machine that is not registered any more and has no work
-//	workflow    a workflow file that was found good
-//	version     the program's version
-//	fault       a fault of a workflow file; on stderr
-//	warning     what a workflow file asks for and nobody supports yet; on stderr
-//	error       what ended the program; on stderr
+//	replay       a replay, as run, get, list, append, close, pause, resume and cancel answer it
+//	explanation  why a replay is where it is: a chain of causes
+//	update       what a watch saw: the replay after a change, and the events
+//	event        an event of a replay; its eventId is where to go on from
+//	position     where to go on from after what events has printed
+//	connection   the server was lost, or is back
+//	end          the end of a watch: what became of the steps, and the exit code
+//	evidence     the folder that a replay's pictures were put into
+//	screenshot   a picture that was taken and written to a file
+//	machine      a machine, as it is now
+//	machine_gone a watched machine that is not registered any more and has no work
+//	workflow     a workflow file that was found good
+//	version      the program's version
+//	fault        a fault of a workflow file; on stderr
+//	warning      what a workflow file asks for and nobody supports yet; on stderr
+//	error        what ended the program; on stderr
 type line struct {
 	Type          string            `json:"type"`
 	Replay        json.RawMessage   `json:"replay,omitempty"`
@@ -50,6 +53,10 @@ type line struct {
 	Actions       int               `json:"actions,omitempty"`
 	ActionIDs     []string          `json:"actionIds,omitempty"`
 	Causes        []json.RawMessage `json:"causes,omitempty"`
+	There         *int              `json:"there,omitempty"`
+	Fetched       *int              `json:"fetched,omitempty"`
+	Missing       []album.Picture   `json:"missing,omitempty"`
+	Picture       json.RawMessage   `json:"picture,omitempty"`
 	Pictures      []picture         `json:"pictures,omitempty"`
 	Version       string            `json:"version,omitempty"`
 	Code          string            `json:"code,omitempty"`

@@ -47,8 +47,7 @@ func file(t *testing.T) (path string, pictures map[string][]byte) {
 	dir := t.TempDir()
 	pictures = map[string][]byte{}
 	for name, data := range drawn() {
-		sum := sha256.Sum256(data)
-		pictures[hex.EncodeToString(sum[:])] = data
+		pictures[digestOf(data)] = data
 		write(t, filepath.Join(dir, name), string(data))
 	}
 	path = filepath.Join(dir, "w.yaml")
@@ -63,6 +62,11 @@ actions:
     type: {text: `+typed+`}
 `)
 	return path, pictures
+}
+
+func digestOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }
 
 func write(t *testing.T, path, content string) {
