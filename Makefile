@@ -51,6 +51,10 @@ cases: ## the contract's cases, one line each
 fuzz: ## every fuzz target for FUZZTIME (30s), one line each
 	@FUZZTIME=$(FUZZTIME) tools/fuzz
 
+.PHONY: docs-check
+docs-check: ## run the commands of the pages, read their snippets, follow their links
+	@tools/docs-check
+
 .PHONY: bench
 bench: ## benchmarks; a number counts as a ratio to another one of the same run
 	$(GO) test -run '^$$' -bench . -benchmem ./...
