@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -125,8 +126,8 @@ func TestRunUploadsCreatesAndWatchesToTheEnd(t *testing.T) {
 	if got.stderr != "" {
 		t.Errorf("stderr: %s", got.stderr)
 	}
-	if diff := cmp.Diff(pictures, f.pictures); diff != "" {
-		t.Errorf("uploaded: %s", diff)
+	if !maps.EqualFunc(pictures, f.pictures, bytes.Equal) {
+		t.Errorf("%d pictures uploaded, want these %d", len(f.pictures), len(pictures))
 	}
 	if req.GetRequestId() != "id-1" || req.GetMachineId() != "desk-1" || req.GetSupervision() != reprisev1.Supervision_SUPERVISION_UNATTENDED {
 		t.Errorf("request: %v", req)
