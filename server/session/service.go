@@ -99,7 +99,7 @@ func receive(ctx context.Context, st stream, out chan<- received) {
 	for {
 		m, err := st.Recv()
 		select {
-		case out <- received{m, refusedByGRPC(err)}:
+		case out <- received{m, err}:
 		case <-ctx.Done():
 			return
 		}
@@ -107,14 +107,6 @@ func receive(ctx context.Context, st stream, out chan<- received) {
 			return
 		}
 	}
-}
-
-// refusedByGRPC gives a reason to a message that gRPC itself did not take.
-func refusedByGRPC(err error) error {
-	if status.Code(err) == codes.ResourceExhausted {
-		return fmt.Errorf("%w: %s", ErrTooLarge, status.Convert(err).Message())
-	}
-	return err
 }
 
 func (s *Service) hello(ctx context.Context, read <-chan received) (*reprisev1.Hello, error) {

@@ -30,7 +30,6 @@ var (
 	ErrHelloTimeout = rpcstatus.New(codes.DeadlineExceeded, "NO_HELLO", "the stream did not open in time: no hello came")
 	ErrNoHello      = rpcstatus.New(codes.InvalidArgument, "HELLO_EXPECTED", "the first message must be the hello, and no later one may")
 	ErrOtherMachine = rpcstatus.New(codes.InvalidArgument, "OTHER_MACHINE", "the report is for another machine")
-	ErrTooLarge     = rpcstatus.New(codes.ResourceExhausted, "FRAME_TOO_LARGE", "a message of the stream is too large")
 	ErrProtocol     = rpcstatus.New(codes.FailedPrecondition, "PROTOCOL_UNKNOWN", "the protocol version is not known")
 )
 

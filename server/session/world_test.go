@@ -120,6 +120,7 @@ type world struct {
 	fleet    *dispatch.Fleet
 	registry *registry.Registry
 	service  *session.Service
+	valid    *validation.Validation
 	listener *bufconn.Listener
 	conn     *grpc.ClientConn
 	token    auth.Identity // of everyone who connects
@@ -134,10 +135,11 @@ func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 	})
 }
 
-func newWorld(t *testing.T) *world {
+// newCore is a server's machines and streams without a connection.
+func newCore(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		t: t, store: &store{records: map[string][]replay.Record{}}, registry: &registry.Registry{}, listener: bufconn.Listen(1 << 20),
+		t: t, store: &store{records: map[string][]replay.Record{}}, registry: &registry.Registry{}, valid: validator(t),
 		token: auth.Identity{Role: auth.RoleAgent, Machine: machine, Name: machine},
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -158,25 +160,45 @@ func newWorld(t *testing.T) *world {
 		PingInterval: 10 * time.Second, PingTimeout: 10 * time.Second,
 		Settings: &reprisev1.SessionSettings{ActionTimeout: durationpb.New(time.Minute)},
 	})
-	valid, err := validation.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	identify := func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
-		return next(srv, identified{ss, auth.With(ss.Context(), w.token)})
-	}
-	server := grpc.NewServer(grpc.ChainStreamInterceptor(identify, valid.Stream()))
-	reprisev1.RegisterAgentServiceServer(server, w.service)
 	var running sync.WaitGroup
 	running.Go(func() { _ = w.fleet.Run(ctx) })
-	running.Go(func() { _ = server.Serve(w.listener) })
-	w.conn = w.dial()
 	t.Cleanup(func() {
-		server.Stop()
 		stop()
 		running.Wait()
 	})
 	return w
+}
+
+// newWorld is newCore with a connection in memory.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := newCore(t)
+	w.listener = bufconn.Listen(1 << 20)
+	identify := func(srv any, ss grpc.ServerStream, _ *grpc.StreamServerInfo, next grpc.StreamHandler) error {
+		return next(srv, identified{ss, auth.With(ss.Context(), w.token)})
+	}
+	server := grpc.NewServer(grpc.ForceServerCodecV2(validation.Codec()), grpc.ChainStreamInterceptor(identify, w.valid.Stream()))
+	reprisev1.RegisterAgentServiceServer(server, w.service)
+	var running sync.WaitGroup
+	running.Go(func() { _ = server.Serve(w.listener) })
+	w.conn = w.dial()
+	t.Cleanup(func() {
+		server.Stop()
+		running.Wait()
+	})
+	return w
+}
+
+// rules are compiled once for all worlds.
+var rules = sync.OnceValues(validation.New)
+
+func validator(t *testing.T) *validation.Validation {
+	t.Helper()
+	v, err := rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 // dial opens a connection of its own.
@@ -246,15 +268,19 @@ func (w *world) connected() bool {
 // refused checks how a stream has ended.
 func refused(t *testing.T, err error, code codes.Code, reason string) {
 	t.Helper()
-	got := ""
-	for _, d := range status.Convert(err).Details() {
-		if i, ok := d.(*errdetails.ErrorInfo); ok {
-			got = i.GetReason()
-		}
-	}
-	if status.Code(err) != code || got != reason {
+	if got := reasonOf(err); status.Code(err) != code || got != reason {
 		t.Errorf("the stream ended with %v, reason %q; want %v, %q", err, got, code, reason)
 	}
+}
+
+// reasonOf is the reason that an error has for programs; empty: none.
+func reasonOf(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if i, ok := d.(*errdetails.ErrorInfo); ok {
+			return i.GetReason()
+		}
+	}
+	return ""
 }
 
 func within(t *testing.T, start time.Time, least, most time.Duration) {
