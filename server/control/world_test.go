@@ -75,11 +75,14 @@ func withServer(t *testing.T, f func(t *testing.T, s *server)) {
 	synctest.Test(t, func(t *testing.T) { f(t, start(t, dir)) })
 }
 
-func start(t *testing.T, dir string) *server {
+func start(t *testing.T, dir string, change ...func(*settings.Settings)) *server {
 	t.Helper()
 	s := &server{t: t, dir: dir, listener: bufconn.Listen(1 << 20), log: &logBuffer{}}
 	set := settings.Default()
 	set.DataDir = dir
+	for _, c := range change {
+		c(&set)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	h, err := host.New(ctx, host.Config{Settings: set, Version: "test", Log: slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
