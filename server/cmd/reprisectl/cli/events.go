@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
@@ -56,6 +57,7 @@ type eventWatch struct {
 	a      *app
 	follow bool
 	away   bool
+	told   string                       // the position that was written last as an object of its own
 	req    reprisev1.WatchEventsRequest // goes on from what was printed
 }
 
@@ -64,8 +66,10 @@ func (w *eventWatch) run(ctx context.Context, c *client, giveUp time.Duration) e
 		what: "watch events", giveUp: giveUp, lost: w.lost,
 		once: func(ctx context.Context) (bool, error) { return w.once(ctx, c) },
 	})
-	if id := w.req.GetAfterEventId(); id != "" && reasonOf(err) != eventsForgotten {
-		w.position(id)
+	switch status.Code(err) {
+	case codes.OutOfRange, codes.InvalidArgument: // the id is what is wrong
+	default:
+		w.position(w.req.GetAfterEventId())
 	}
 	return err
 }
@@ -151,6 +155,7 @@ func (w *eventWatch) emit(resp *reprisev1.WatchEventsResponse) error {
 		}
 	}
 	if id := resp.GetResumeEventId(); len(resp.GetEvents()) == 0 && id != "" {
+		w.told = id
 		return w.a.emit(line{Type: "position", ResumeEventID: id})
 	}
 	return nil
@@ -167,8 +172,11 @@ func (w *eventWatch) lost(err error) error {
 	return nil
 }
 
-// position says how to go on from here.
+// position says how to go on from here, unless that was the last that was said.
 func (w *eventWatch) position(id string) {
+	if id == "" || id == w.told {
+		return
+	}
 	if w.a.output == lines {
 		_ = w.a.emit(line{Type: "position", ResumeEventID: id}) // a closed output was told already
 		return

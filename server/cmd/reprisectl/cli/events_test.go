@@ -118,6 +118,29 @@ func TestEventsThatAreForgottenAreExplained(t *testing.T) {
 	}
 }
 
+func TestAnIDThatTheServerRefusesIsNotWhereToGoOn(t *testing.T) {
+	var asked []*reprisev1.WatchEventsRequest
+	got := ctl(t, journalOf(&asked, []error{status.Error(codes.InvalidArgument, "not of this journal")}, nil), "events", "--after", "nonsense")
+	wantExit(t, got, exitUsage)
+	if strings.Contains(got.stderr, "go on from here") {
+		t.Errorf("stderr: %s", got.stderr)
+	}
+}
+
+func TestAScriptIsToldThePositionOnceAtTheEnd(t *testing.T) {
+	for want, says := range map[string][]*reprisev1.WatchEventsResponse{
+		`{"type":"position","resumeEventId":"e-9"}`: {happened(1, 2), {ResumeEventId: "e-9"}},
+		`{"type":"position","resumeEventId":"e-2"}`: {{ResumeEventId: "e-0"}, happened(1, 2)},
+	} {
+		var asked []*reprisev1.WatchEventsRequest
+		got := ctl(t, journalOf(&asked, []error{nil}, says), "events", "-o", "json")
+		wantExit(t, got, exitOK)
+		if !strings.HasSuffix(got.stdout, "}\n"+want+"\n") || strings.Count(got.stdout, want) != 1 {
+			t.Errorf("stdout: %s\nwant at its end: %s", got.stdout, want)
+		}
+	}
+}
+
 func TestInterruptingEventsSaysWhereToGoOn(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	h := &host{fake: &fake{events: func(_ int, _ *reprisev1.WatchEventsRequest, st eventStream) error {
