@@ -60,6 +60,20 @@ func TestViolationsAreListedByField(t *testing.T) {
 	}
 }
 
+func TestASingleViolationIsToldOnce(t *testing.T) {
+	st, err := status.New(codes.InvalidArgument, "page_size: must be at most 1000").WithDetails(&errdetails.BadRequest{
+		FieldViolations: []*errdetails.BadRequest_FieldViolation{{Field: "page_size", Description: "must be at most 1000"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ctl(t, &fake{get: func(string) (*reprisev1.Replay, error) { return nil, st.Err() }}, "get", "r-1")
+	want := "reprisectl: get r-1: page_size: must be at most 1000 (INVALID_ARGUMENT)\n"
+	if diff := cmp.Diff(want, got.stderr); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAWrongCommandLineReachesNoServer(t *testing.T) {
 	path, _ := file(t)
 	for _, args := range []string{

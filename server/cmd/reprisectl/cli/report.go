@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -38,6 +39,9 @@ func (a *app) report(err error) int {
 	}
 	_, _ = fmt.Fprintf(a.env.Stderr, "reprisectl: %s\n", message)
 	for _, v := range violations {
+		if strings.Contains(message, v.Field+": "+v.Description) {
+			continue // a single one is the message
+		}
 		_, _ = fmt.Fprintf(a.env.Stderr, "  %s: %s\n", v.Field, v.Description)
 	}
 	if hint := hints[reasonOf(err)]; hint != "" {

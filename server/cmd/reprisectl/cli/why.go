@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +57,7 @@ func (a *app) explained(resp *reprisev1.ExplainReplayResponse) error {
 }
 
 // writeCause writes one link of the chain, deeper than the one before it, and
-// below it what follows from it and what can be done.
+// below it what can be done about it.
 func (a *app) writeCause(b *strings.Builder, indent string, c *reprisev1.Cause) {
 	fmt.Fprintf(b, "%s↳ %s", indent, firstLine(c.GetMessage()))
 	if c.GetSince() != nil {
@@ -66,13 +65,14 @@ func (a *app) writeCause(b *strings.Builder, indent string, c *reprisev1.Cause) 
 	}
 	b.WriteByte('\n')
 	var more strings.Builder
-	a.writeConsequence(&more, c)
+	a.writeRemedy(&more, c)
 	for l := range strings.Lines(more.String()) {
 		b.WriteString(indent + "  " + l)
 	}
 }
 
-func (a *app) writeConsequence(b *strings.Builder, c *reprisev1.Cause) {
+// writeRemedy says what a person can do; what happens by itself is in the message.
+func (a *app) writeRemedy(b *strings.Builder, c *reprisev1.Cause) {
 	switch kind := c.GetKind().(type) {
 	case *reprisev1.Cause_Paused:
 		p := kind.Paused
@@ -80,12 +80,7 @@ func (a *app) writeConsequence(b *strings.Builder, c *reprisev1.Cause) {
 			writeDecision(b, &reprisev1.Replay{ReplayId: p.GetReplayId(), Pause: p.GetPause()}, a.steer())
 		}
 	case *reprisev1.Cause_MachineOffline:
-		if in := kind.MachineOffline.GetPausesIn(); in != nil {
-			fmt.Fprintf(b, "unless it comes back within %v, the replay pauses\n", short(in.AsDuration()))
-		}
 		fmt.Fprintf(b, "start the agent on %s, or look why it cannot connect: its log says so\n", kind.MachineOffline.GetMachineId())
-	case *reprisev1.Cause_ActionInFlight:
-		writeDeadline(b, kind.ActionInFlight)
 	case *reprisev1.Cause_WaitingForActions:
 		id := quote(kind.WaitingForActions.GetReplayId())
 		fmt.Fprintf(b, "give it more:  %s append %s FILE\nor close it:   %[1]s close %[2]s\n", a.steer(), id)
@@ -93,25 +88,3 @@ func (a *app) writeConsequence(b *strings.Builder, c *reprisev1.Cause) {
 		b.WriteString("look at the server's log, its disk, and `reprisectl journal verify` on the server\n")
 	}
 }
-
-// writeDeadline says what follows if nothing more is heard of an action.
-func writeDeadline(b *strings.Builder, in *reprisev1.ActionInFlightCause) {
-	then := ""
-	switch in.GetDeadline() {
-	case reprisev1.DeadlineKind_DEADLINE_KIND_RECEIPT:
-		then = "it is delivered again"
-	case reprisev1.DeadlineKind_DEADLINE_KIND_ORPHAN:
-		then = "it is an orphan: delivered again, or given up"
-	}
-	if then == "" {
-		return
-	}
-	if in.GetDueIn() == nil {
-		fmt.Fprintf(b, "if nothing is heard of it, %s; the deadline stands still\n", then)
-		return
-	}
-	fmt.Fprintf(b, "if nothing is heard of it within %v, %s\n", short(in.GetDueIn().AsDuration()), then)
-}
-
-// short is a duration to a tenth of a second.
-func short(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }

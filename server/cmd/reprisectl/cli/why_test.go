@@ -3,11 +3,9 @@ package cli
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/types/known/durationpb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
@@ -35,28 +33,15 @@ func TestWhyShowsTheChainAndTheCommandsThatEndIt(t *testing.T) {
 	golden(t, "why.golden", all.String())
 }
 
-// Each cause says what follows from it; one that this program does not know is
-// told in the server's words.
-func TestEachCauseSaysWhatFollowsFromIt(t *testing.T) {
-	flight := func(kind reprisev1.DeadlineKind, in time.Duration) *reprisev1.Cause {
-		c := &reprisev1.ActionInFlightCause{ReplayId: "r-1", ActionId: "r-1/a", Deadline: kind}
-		if in > 0 {
-			c.DueIn = durationpb.New(in)
-		}
-		return &reprisev1.Cause{Kind: &reprisev1.Cause_ActionInFlight{ActionInFlight: c}}
-	}
-	const none = reprisev1.DeadlineKind_DEADLINE_KIND_UNSPECIFIED
+// What can be done stands below its cause; a cause that this program does not know
+// is told in the server's words.
+func TestEachCauseSaysWhatCanBeDone(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		cause *reprisev1.Cause
 		want  string // below the message; empty: nothing
 	}{
-		{"a receipt is due", flight(reprisev1.DeadlineKind_DEADLINE_KIND_RECEIPT, 4321*time.Millisecond), "within 4.3s, it is delivered again"},
-		{"a report is due", flight(reprisev1.DeadlineKind_DEADLINE_KIND_ORPHAN, 30*time.Second), "within 30s, it is an orphan"},
-		{"a deadline stands still", flight(reprisev1.DeadlineKind_DEADLINE_KIND_ORPHAN, 0), "the deadline stands still"},
-		{"no deadline", flight(none, 0), ""},
-		{"the agent is away and the replay will pause", &reprisev1.Cause{Kind: &reprisev1.Cause_MachineOffline{
-			MachineOffline: &reprisev1.MachineOfflineCause{MachineId: "desk-1", PausesIn: durationpb.New(time.Minute)}}}, "within 1m0s, the replay pauses\n    start the agent on desk-1"},
+		{"an action is in flight", &reprisev1.Cause{Kind: &reprisev1.Cause_ActionInFlight{ActionInFlight: &reprisev1.ActionInFlightCause{}}}, ""},
 		{"the agent is away", &reprisev1.Cause{Kind: &reprisev1.Cause_MachineOffline{
 			MachineOffline: &reprisev1.MachineOfflineCause{MachineId: "desk-1"}}}, "start the agent on desk-1"},
 		{"it is open", &reprisev1.Cause{Kind: &reprisev1.Cause_WaitingForActions{
