@@ -10,6 +10,7 @@ import (
 	"image"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"regexp"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/execute"
 	"github.com/reprise-rpa/reprise/agent/link"
 	"github.com/reprise-rpa/reprise/agent/mask"
+	"github.com/reprise-rpa/reprise/agent/pictures"
 	"github.com/reprise-rpa/reprise/agent/runner"
 	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
@@ -32,7 +34,9 @@ type Config struct {
 	Server    string        // the server's host:port; required
 	MachineID string        // the machine that this agent drives; required
 	Driver    driver.Driver // its desktop; required
-	StateDir  string        // the spool lies in it; required unless Spool is set
+	// StateDir holds the spool and the pictures that wait for their upload. It is
+	// required unless Spool is set; then pictures wait in memory.
+	StateDir string
 
 	Spool  spool.FS               // nil: in StateDir
 	Token  func() (string, error) // asked for each connection; nil: none is shown
@@ -47,6 +51,7 @@ type Config struct {
 	KeepaliveTimeout time.Duration  // 0 means 5 s
 	Remember         int            // actions remembered; 0 means 256
 	Masks            []work.Mask    // what no picture shows, whatever the action
+	MaxWaiting       int64          // bytes of pictures that wait for their upload; 0 means 256 MiB
 	MinDisplay       image.Point    // smallest usable primary monitor; zero: any
 	Random           func() float64 // for the jitter; nil means math/rand
 	Version          string         // for people
@@ -106,7 +111,8 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	log := a.cfg.Log.With(logkeys.Machine, a.cfg.MachineID)
-	evidence := link.NewEvidence(log)
+	waiting := a.openPictures(log)
+	evidence := link.NewEvidence(waiting, log)
 	executor := execute.New(execute.Config{
 		Driver: a.cfg.Driver, Anchors: evidence, Evidence: evidence, Secrets: a.cfg.Secrets,
 		Masks: a.cfg.Masks, MinDisplay: a.cfg.MinDisplay, Log: log,
@@ -117,7 +123,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	eyes := desk{executor: executor, driver: a.cfg.Driver, runner: run}
 	connection := link.New(link.Config{
 		Server: a.cfg.Server, MachineID: a.cfg.MachineID, Token: a.cfg.Token, CAFile: a.cfg.CAFile, Dial: a.cfg.Dial,
-		Runner: run, Desk: eyes, Evidence: evidence, Version: a.cfg.Version, Backoff: a.cfg.Backoff,
+		Runner: run, Desk: eyes, Evidence: evidence, Camera: executor, Version: a.cfg.Version, Backoff: a.cfg.Backoff,
 		KeepaliveTime: a.cfg.KeepaliveTime, KeepaliveTimeout: a.cfg.KeepaliveTimeout, Random: a.cfg.Random, Log: log,
 	})
 	log.Info("the agent starts", logkeys.Spool, journal.ID(), logkeys.Boot, boot, "last_exit", journal.LastExit())
@@ -126,6 +132,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	linked, unlink := context.WithCancelCause(context.WithoutCancel(ctx))
 	var others sync.WaitGroup
 	others.Go(func() { _ = connection.Run(linked) }) // it ends for no other reason
+	others.Go(func() { _ = waiting.Run(linked) })
 	others.Go(func() { watchDesktop(linked, eyes, connection, log) })
 	err = run.Run(ctx)
 	unlink(err)
@@ -135,6 +142,16 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	log.Info("the agent ends", logkeys.Reason, context.Cause(ctx))
 	return err
+}
+
+// openPictures opens what waits to be brought. The spool's lock keeps other agents
+// out of it.
+func (a *Agent) openPictures(log *slog.Logger) *pictures.Store {
+	cfg := pictures.Config{MaxBytes: a.cfg.MaxWaiting, Log: log}
+	if a.cfg.StateDir != "" {
+		cfg.Dir = filepath.Join(a.cfg.StateDir, "pictures")
+	}
+	return pictures.Open(cfg)
 }
 
 func (a *Agent) openSpool(boot string) (*spool.Spool, error) {

@@ -5,12 +5,8 @@
 package agenttest
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"io"
 	"net"
 	"sync"
 
@@ -40,19 +36,17 @@ type Server struct {
 	served   chan error
 	streams  chan *Conn
 
-	mu       sync.Mutex
-	refusal  error
-	lines    []*line
-	pictures map[string][]byte
-	asked    int // downloads and uploads
-	stored   chan string
+	mu      sync.Mutex
+	refusal error
+	lines   []*line
+	gallery
 }
 
 // New serves until Close.
 func New() *Server {
 	s := &Server{
 		listener: bufconn.Listen(1 << 20), served: make(chan error, 1), streams: make(chan *Conn),
-		pictures: map[string][]byte{}, stored: make(chan string, 64),
+		gallery: newGallery(),
 	}
 	s.grpc = grpc.NewServer(grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 1, PermitWithoutStream: true}))
 	reprisev1.RegisterAgentServiceServer(s.grpc, s)
@@ -138,90 +132,4 @@ func (s *Server) Connect(stream grpc.BidiStreamingServer[reprisev1.ConnectReques
 		return context.Cause(stream.Context())
 	}
 	return c.serve(stream)
-}
-
-// Put stores a picture and returns its digest.
-func (s *Server) Put(data []byte) string {
-	sum := sha256.Sum256(data)
-	digest := hex.EncodeToString(sum[:])
-	s.PutAs(digest, data)
-	return digest
-}
-
-// PutAs stores a picture under a digest, be it its own or not.
-func (s *Server) PutAs(digest string, data []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pictures[digest] = data
-}
-
-// Stored delivers the digest of each picture that was uploaded.
-func (s *Server) Stored() <-chan string { return s.stored }
-
-// Transfers says how many pictures were asked for or brought.
-func (s *Server) Transfers() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked
-}
-
-// FindMissing says which pictures are not there.
-func (s *Server) FindMissing(_ context.Context, in *reprisev1.FindMissingRequest) (*reprisev1.FindMissingResponse, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := &reprisev1.FindMissingResponse{}
-	for _, digest := range in.GetSha256() {
-		if _, ok := s.pictures[digest]; !ok {
-			out.Sha256 = append(out.Sha256, digest)
-		}
-	}
-	return out, nil
-}
-
-// Upload takes a picture.
-func (s *Server) Upload(stream grpc.ClientStreamingServer[reprisev1.UploadRequest, reprisev1.UploadResponse]) error {
-	var data bytes.Buffer
-	digest := ""
-	for {
-		m, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if digest == "" {
-			digest = m.GetSha256()
-		}
-		data.Write(m.GetData())
-	}
-	if sum := sha256.Sum256(data.Bytes()); hex.EncodeToString(sum[:]) != digest {
-		return status.Error(codes.InvalidArgument, "the content has another digest")
-	}
-	s.PutAs(digest, data.Bytes())
-	s.mu.Lock()
-	s.asked++
-	s.mu.Unlock()
-	s.stored <- digest
-	return stream.SendAndClose(&reprisev1.UploadResponse{Size: int64(data.Len())})
-}
-
-// Download brings a picture, in pieces.
-func (s *Server) Download(in *reprisev1.DownloadRequest, stream grpc.ServerStreamingServer[reprisev1.DownloadResponse]) error {
-	s.mu.Lock()
-	s.asked++
-	data, ok := s.pictures[in.GetSha256()]
-	s.mu.Unlock()
-	if !ok {
-		return status.Error(codes.NotFound, "no such picture")
-	}
-	const piece = 1 << 10
-	for len(data) > 0 {
-		n := min(piece, len(data))
-		if err := stream.Send(&reprisev1.DownloadResponse{Data: data[:n]}); err != nil {
-			return err
-		}
-		data = data[n:]
-	}
-	return nil
 }

@@ -62,6 +62,24 @@ func (c *Conn) Ack(r *reprisev1.Report) error {
 	}}})
 }
 
+// Capture asks for a picture of the screen; CaptureResult returns the answer.
+func (c *Conn) Capture(m *reprisev1.Capture) error {
+	return c.Send(&reprisev1.ConnectResponse{Message: &reprisev1.ConnectResponse_Capture{Capture: m}})
+}
+
+// CaptureResult returns the next answer to a Capture, and skips all else.
+func (c *Conn) CaptureResult(ctx context.Context) (*reprisev1.CaptureResult, error) {
+	for {
+		m, err := c.Recv(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if r := m.GetCaptureResult(); r != nil {
+			return r, nil
+		}
+	}
+}
+
 // Recv returns what the agent says next, pings and pongs aside. ErrEnded says
 // that the stream is over and all of it was seen.
 func (c *Conn) Recv(ctx context.Context) (*reprisev1.ConnectRequest, error) {

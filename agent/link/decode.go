@@ -179,7 +179,7 @@ func settings(s *reprisev1.SessionSettings) work.Settings {
 		ProgressAfter: span(s.GetProgressAfter()), ProgressInterval: span(s.GetProgressInterval()),
 		EffectTimeout: span(s.GetEffectTimeout()), ResolveTimeout: span(s.GetResolveTimeout()),
 		PingInterval: span(s.GetPingInterval()), PingTimeout: span(s.GetPingTimeout()),
-		MinScoreTemplate: s.GetMinScoreTemplate(),
+		MinScoreTemplate: s.GetMinScoreTemplate(), MaxPicture: s.GetMaxPictureBytes(),
 	}.WithDefaults()
 }
 

@@ -70,13 +70,17 @@ func (l *Link) report(r work.Report, spoolID string) *reprisev1.Report {
 		out.ResolutionElapsed = durationpb.New(o.ResolveElapsed)
 	}
 	if !o.Success() {
-		out.Error = &reprisev1.ActionError{
-			Code:    value[reprisev1.ErrorCode](reprisev1.ErrorCode_value, "ERROR_CODE_", string(o.Code)),
-			Message: clip(o.Message, maxMessage),
-		}
+		out.Error = actionError(o)
 		out.TargetDescription, out.Target = clip(o.Description, maxDescription), targetOut(o.Target)
 	}
 	return out
+}
+
+func actionError(o work.Outcome) *reprisev1.ActionError {
+	return &reprisev1.ActionError{
+		Code:    value[reprisev1.ErrorCode](reprisev1.ErrorCode_value, "ERROR_CODE_", string(o.Code)),
+		Message: clip(o.Message, maxMessage),
+	}
 }
 
 func picture(p *work.Picture) *reprisev1.EvidenceRef {
@@ -170,6 +174,9 @@ func (l *Link) hello(o work.Opening, monitors []driver.Monitor, state desktop.St
 		MachineId: l.cfg.MachineID, AgentInstanceId: o.SpoolID, BootId: o.BootID, Version: l.cfg.Version,
 		ProtocolVersion: protocolVersion, Kinds: kinds(), Monitors: monitorsOut(monitors),
 		DesktopState: desktopState(state), AgentTime: timestamppb.Now(), LastExit: clip(o.LastExit, maxDetail),
+	}
+	if l.cfg.Camera != nil {
+		out.Capabilities = []string{capabilityCapture}
 	}
 	for _, r := range o.Results[:min(len(o.Results), maxListed)] {
 		out.Results = append(out.Results, l.report(r, o.SpoolID))

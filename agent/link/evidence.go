@@ -13,7 +13,10 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
+	"github.com/reprise-rpa/reprise/agent/pictures"
+	"github.com/reprise-rpa/reprise/agent/work"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
 
@@ -21,8 +24,6 @@ const (
 	maxPicture   = 32 << 20  // bytes of a PNG
 	maxPixels    = 64 << 20  // of a picture
 	maxAnchors   = 128 << 20 // bytes of pictures kept, unpacked
-	maxUploads   = 64 << 20  // bytes of screenshots that wait
-	chunk        = 256 << 10 // bytes of one message
 	bytesPerDot  = 4
 	digestLength = 2 * sha256.Size
 )
@@ -36,14 +37,17 @@ var errOffline = errors.New("there is no connection to the server")
 type Evidence struct {
 	log *slog.Logger
 
+	waiting *pictures.Store
+	changed chan struct{} // holds one token when there may be something to upload
+	hurry   chan struct{} // holds one token when it is not to be put off
+	pressed atomic.Uint64 // counts pictures that somebody waits for
+
 	mu      sync.Mutex
 	client  reprisev1.EvidenceServiceClient // nil: no connection
+	most    int64                           // bytes of a picture that the server takes
 	anchors map[string]*list.Element        // of recent's *anchor
 	recent  *list.List                      // the one used last in front
 	size    int                             // bytes of all anchors
-	queue   []upload
-	waiting int           // bytes of all of queue
-	changed chan struct{} // holds one token when there may be something to upload
 }
 
 type anchor struct {
@@ -52,19 +56,28 @@ type anchor struct {
 	size    int
 }
 
-// NewEvidence returns an evidence store without a connection; log nil discards.
-func NewEvidence(log *slog.Logger) *Evidence {
+// NewEvidence returns an evidence store without a connection, whose screenshots
+// wait in the store; nil means in memory. log nil discards.
+func NewEvidence(waiting *pictures.Store, log *slog.Logger) *Evidence {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Evidence{log: log, anchors: map[string]*list.Element{}, recent: list.New(), changed: make(chan struct{}, 1)}
+	if waiting == nil {
+		waiting = pictures.Open(pictures.Config{Log: log})
+	}
+	return &Evidence{
+		log: log, waiting: waiting, changed: make(chan struct{}, 1), hurry: make(chan struct{}, 1),
+		most: work.Settings{}.WithDefaults().MaxPicture, anchors: map[string]*list.Element{}, recent: list.New(),
+	}
 }
 
-func (e *Evidence) online(client reprisev1.EvidenceServiceClient) {
+// online says by what to bring pictures, and how many bytes each may have.
+func (e *Evidence) online(client reprisev1.EvidenceServiceClient, most int64) {
 	e.mu.Lock()
-	e.client = client
+	e.client, e.most = client, most
 	e.mu.Unlock()
-	e.wake()
+	signal(e.changed)
+	signal(e.hurry)
 }
 
 func (e *Evidence) offline() {
@@ -73,9 +86,9 @@ func (e *Evidence) offline() {
 	e.client = nil
 }
 
-func (e *Evidence) wake() {
+func signal(token chan struct{}) {
 	select {
-	case e.changed <- struct{}{}:
+	case token <- struct{}{}:
 	default:
 	}
 }

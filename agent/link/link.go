@@ -61,6 +61,7 @@ type Config struct {
 	Runner           Runner         // required
 	Desk             Desk           // required
 	Evidence         *Evidence      // required
+	Camera           Camera         // nil: no pictures are taken on request
 	Version          string         // of the agent, for people
 	Backoff          backoff.Policy // zero means its default
 	KeepaliveTime    time.Duration  // HTTP/2 keepalive; 0 means 10 s
@@ -73,6 +74,8 @@ type Config struct {
 type Link struct {
 	cfg Config
 	log *slog.Logger
+
+	captures chan wanted
 
 	mu      sync.Mutex
 	session *session       // the open one; nil: none
@@ -93,16 +96,17 @@ func New(cfg Config) *Link {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Link{cfg: cfg, log: cfg.Log}
+	return &Link{cfg: cfg, log: cfg.Log, captures: make(chan wanted, maxCaptures)}
 }
 
 // Run opens one stream after the other until ctx ends, and returns its cause. No
 // error of a stream ends it: a server may come back, a credential be renewed, a
 // twin of this machine be switched off.
 func (l *Link) Run(ctx context.Context) error {
-	var uploads sync.WaitGroup
-	uploads.Go(func() { l.cfg.Evidence.upload(ctx) })
-	defer uploads.Wait()
+	var beside sync.WaitGroup
+	beside.Go(func() { l.cfg.Evidence.upload(ctx) })
+	beside.Go(func() { l.photograph(ctx) })
+	defer beside.Wait()
 	failures := 0
 	for ctx.Err() == nil {
 		ended := l.cycle(ctx)

@@ -62,7 +62,7 @@ func (s *session) run(parent context.Context) ending {
 		s.attach(nil, desktop.State{})
 		return ending{err: err}
 	}
-	s.cfg.Evidence.online(reprisev1.NewEvidenceServiceClient(s.conn))
+	s.cfg.Evidence.online(reprisev1.NewEvidenceServiceClient(s.conn), s.settings.MaxPicture)
 
 	var loops sync.WaitGroup
 	loops.Go(func() { end(s.read(ctx)) })
@@ -157,6 +157,8 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 		return s.toRunner(ctx, runner.Resumed{ReplayID: m.Resume.GetReplayId(), PauseID: m.Resume.GetPauseId()})
 	case *reprisev1.ConnectResponse_Cancel:
 		return s.toRunner(ctx, runner.Cancelled{ReplayID: m.Cancel.GetReplayId(), ActionID: m.Cancel.GetActionId()})
+	case *reprisev1.ConnectResponse_Capture:
+		s.capture(m.Capture)
 	case *reprisev1.ConnectResponse_GoAway:
 		select {
 		case s.goAway <- m.GoAway.GetReconnectAfter().AsDuration():
@@ -269,31 +271,4 @@ func (s *session) watch(parent, ctx context.Context) {
 			s.end(errPingTimeout)
 		}
 	}
-}
-
-// push queues a message; one that can't be queued ends the stream.
-func (s *session) push(m *reprisev1.ConnectRequest) {
-	if err := s.out.push(m); err != nil {
-		s.end(err)
-	}
-}
-
-// SendReport queues a report.
-func (s *session) SendReport(r work.Report) {
-	s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Report{Report: s.report(r, s.spoolID)}})
-	if r.Outcome.Code == work.DesktopUnavailable {
-		s.untold()
-	}
-}
-
-// SendProgress queues progress, which may be dropped.
-func (s *session) SendProgress(p work.Progress) {
-	s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Progress{Progress: progress(p)}})
-}
-
-// Reopen ends the stream; the link opens the next one.
-func (s *session) Reopen(reason string) { s.end(errors.New(reason)) }
-
-func (s *session) tellDesktop(state desktop.State) {
-	s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_DesktopState{DesktopState: desktopState(state)}})
 }

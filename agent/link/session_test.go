@@ -42,7 +42,7 @@ func TestADesktopReportedUnavailableAsTheStreamOpensIsToldAfterIt(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		server := agenttest.New()
 		l := New(Config{
-			Server: agenttest.Address, MachineID: "m", Dial: server.Dial, Runner: eager{}, Desk: unlocked{}, Evidence: NewEvidence(nil),
+			Server: agenttest.Address, MachineID: "m", Dial: server.Dial, Runner: eager{}, Desk: unlocked{}, Evidence: NewEvidence(nil, nil),
 		})
 		over := errors.New("the test is over")
 		ctx, stop := context.WithCancelCause(t.Context())

@@ -14,44 +14,39 @@ import (
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
-// uploadRetry is the pause after a failed upload.
-const uploadRetry = 2 * time.Second
+const (
+	uploadRetry = 2 * time.Second // pause after a failed upload
+	maxAsked    = 1000            // pictures that one call asks about
+	chunk       = 256 << 10       // bytes of one message
+)
 
-// upload is a screenshot that waits.
-type upload struct {
-	sha256 string
-	data   []byte
-}
+// errOvertaken says that a picture that somebody waits for goes first.
+var errOvertaken = errors.New("another picture is more urgent")
 
-// Keep queues a screenshot. When too much waits, the oldest is lost.
-func (e *Evidence) Keep(sha256 string, png []byte) string {
+// Keep queues a screenshot, or says why the server would not take it.
+func (e *Evidence) Keep(sha256 string, png []byte) string { return e.keep(sha256, png, false) }
+
+// KeepFirst queues a picture that somebody waits for, before all others; an upload
+// under way is cut for it, and goes on later.
+func (e *Evidence) KeepFirst(sha256 string, png []byte) string { return e.keep(sha256, png, true) }
+
+func (e *Evidence) keep(sha256 string, png []byte, first bool) string {
 	e.mu.Lock()
-	e.queue = append(e.queue, upload{sha256, png})
-	e.waiting += len(png)
-	for e.waiting > maxUploads && len(e.queue) > 1 {
-		e.log.Warn("a screenshot is lost: too many wait to be uploaded", logkeys.Digest, e.queue[0].sha256)
-		e.drop(e.queue[0].sha256)
-	}
+	most := e.most
 	e.mu.Unlock()
-	e.wake()
+	if int64(len(png)) > most {
+		return fmt.Sprintf("too large: %d bytes, at most %d", len(png), most)
+	}
+	e.waiting.Put(sha256, png, first)
+	if first {
+		e.pressed.Add(1)
+		signal(e.hurry)
+	}
+	signal(e.changed)
 	return ""
 }
 
-// KeepFirst is Keep.
-func (e *Evidence) KeepFirst(sha256 string, png []byte) string { return e.Keep(sha256, png) }
-
-// drop takes a screenshot out of the queue. The lock is held.
-func (e *Evidence) drop(sha256 string) {
-	for i, u := range e.queue {
-		if u.sha256 == sha256 {
-			e.waiting -= len(u.data)
-			e.queue = append(e.queue[:i:i], e.queue[i+1:]...)
-			return
-		}
-	}
-}
-
-// upload works through the queue until ctx ends.
+// upload brings what waits until ctx ends.
 func (e *Evidence) upload(ctx context.Context) {
 	for {
 		select {
@@ -59,91 +54,137 @@ func (e *Evidence) upload(ctx context.Context) {
 			return
 		case <-e.changed:
 		}
-		for {
-			client, first := e.first()
-			if client == nil {
-				break
-			}
-			err := send(ctx, client, first)
+		for more := true; more; {
+			var err error
+			more, err = e.round(ctx)
 			if ctx.Err() != nil {
-				return
+				return // what was cut goes on after the restart
 			}
-			if !e.settled(first, err) && !wait(ctx, uploadRetry) {
-				return
+			if err != nil {
+				e.log.Debug("screenshots wait for a better connection", logkeys.Error, err)
+				more = e.rest(ctx)
 			}
 		}
 	}
 }
 
-// first returns the screenshot to upload next, and by what; nil: nothing now.
-func (e *Evidence) first() (reprisev1.EvidenceServiceClient, upload) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.queue) == 0 {
-		return nil, upload{}
-	}
-	return e.client, e.queue[0]
-}
-
-// settled takes a screenshot out of the queue if it is there, or never will be.
-func (e *Evidence) settled(u upload, err error) bool {
-	switch status.Code(err) {
-	case codes.OK:
-	case codes.InvalidArgument, codes.ResourceExhausted, codes.PermissionDenied, codes.Unimplemented:
-		e.log.Warn("the server does not take a screenshot", logkeys.Digest, u.sha256, logkeys.Error, err)
-	default:
-		e.log.Debug("a screenshot waits for a better connection", logkeys.Digest, u.sha256, logkeys.Error, err)
+// rest waits before the next try, and says whether there is one.
+func (e *Evidence) rest(ctx context.Context) bool {
+	timer := time.NewTimer(uploadRetry)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
 		return false
+	case <-timer.C:
+	case <-e.hurry:
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.drop(u.sha256)
 	return true
 }
 
-// send uploads one screenshot, unless the server has it.
-func send(ctx context.Context, client reprisev1.EvidenceServiceClient, u upload) error {
-	missing, err := client.FindMissing(ctx, &reprisev1.FindMissingRequest{Sha256: []string{u.sha256}})
-	if err != nil {
-		return err
+// round asks which of the pictures the server lacks, and brings those. It says
+// whether there may be more to bring at once. A fault of one picture holds up no
+// other, one of the connection ends the round.
+func (e *Evidence) round(ctx context.Context) (more bool, err error) {
+	e.mu.Lock()
+	client := e.client
+	e.mu.Unlock()
+	pressed := e.pressed.Load()
+	waiting := e.waiting.Waiting(maxAsked)
+	if client == nil || len(waiting) == 0 {
+		return false, nil
 	}
-	if len(missing.GetSha256()) == 0 {
+	answer, err := client.FindMissing(ctx, &reprisev1.FindMissingRequest{Sha256: waiting})
+	if err != nil {
+		return false, err
+	}
+	missing := map[string]bool{}
+	for _, sha256 := range answer.GetSha256() {
+		missing[sha256] = true
+	}
+	var later error
+	for _, sha256 := range waiting {
+		switch {
+		case !missing[sha256]:
+			e.waiting.Drop(sha256)
+			continue
+		case e.pressed.Load() != pressed:
+			return true, nil
+		}
+		err := e.bring(ctx, client, sha256, answer.GetReceivedBytes()[sha256], pressed)
+		switch {
+		case errors.Is(err, errOvertaken):
+			return true, nil
+		case broken(err):
+			return false, err
+		case err != nil:
+			later = err
+		}
+	}
+	return later == nil, later
+}
+
+// broken says whether an error is one of the connection.
+func broken(err error) bool {
+	code := status.Code(err)
+	return code == codes.Unavailable || code == codes.Canceled
+}
+
+// bring uploads one picture from the byte on that the server lacks, and forgets it
+// if it is there or never will be.
+func (e *Evidence) bring(ctx context.Context, client reprisev1.EvidenceServiceClient, sha256 string, from int64, pressed uint64) error {
+	png, ok := e.waiting.Get(sha256)
+	if !ok {
 		return nil
 	}
+	if from < 0 || from > int64(len(png)) {
+		from = 0 // what the server has is of no use
+	}
+	err := send(ctx, client, sha256, png, from, func() bool { return e.pressed.Load() != pressed })
+	switch status.Code(err) {
+	case codes.OK:
+	case codes.InvalidArgument, codes.ResourceExhausted, codes.PermissionDenied, codes.Unimplemented:
+		e.log.Warn("the server does not take a screenshot; it is lost", logkeys.Digest, sha256, logkeys.Error, err)
+	default:
+		return err
+	}
+	e.waiting.Drop(sha256)
+	return nil
+}
+
+// send uploads a picture from that byte on, unless it is overtaken.
+func send(
+	ctx context.Context, client reprisev1.EvidenceServiceClient, sha256 string, png []byte, from int64, overtaken func() bool,
+) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the call when it is left early
 	stream, err := client.Upload(ctx)
 	if err != nil {
 		return err
 	}
-	for from := 0; from < len(u.data); from += chunk {
-		m := &reprisev1.UploadRequest{Data: u.data[from:min(from+chunk, len(u.data))]}
-		if from == 0 {
-			m.Sha256 = u.sha256
-		}
+	m := &reprisev1.UploadRequest{Sha256: sha256, Offset: from}
+	for rest := png[from:]; ; {
+		n := min(chunk, len(rest))
+		m.Data, rest = rest[:n], rest[n:]
 		if err := stream.Send(m); err != nil {
 			if errors.Is(err, io.EOF) {
 				break // CloseAndRecv says why
 			}
 			return err
 		}
+		if len(rest) == 0 {
+			break
+		}
+		if overtaken() {
+			return errOvertaken
+		}
+		m = &reprisev1.UploadRequest{}
 	}
 	answer, err := stream.CloseAndRecv()
 	if err != nil {
 		return err
 	}
-	if answer.GetSize() != int64(len(u.data)) {
-		return fmt.Errorf("the server stored %d bytes of %d", answer.GetSize(), len(u.data))
+	if answer.GetSize() != int64(len(png)) {
+		return fmt.Errorf("the server stored %d bytes of %d", answer.GetSize(), len(png))
 	}
 	return nil
-}
-
-// wait waits, and says whether ctx goes on.
-func wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }

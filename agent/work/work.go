@@ -38,6 +38,7 @@ type Settings struct {
 	MinScoreTemplate float64       // least score of a picture; 0.95
 	PingInterval     time.Duration // 10 s
 	PingTimeout      time.Duration // 10 s
+	MaxPicture       int64         // bytes of a picture that the server takes; 32 MiB
 }
 
 // WithDefaults fills in what is not set.
@@ -51,10 +52,11 @@ func (s Settings) WithDefaults() Settings {
 	fill(&s.MinScoreTemplate, 0.95)
 	fill(&s.PingInterval, 10*time.Second)
 	fill(&s.PingTimeout, 10*time.Second)
+	fill(&s.MaxPicture, 32<<20)
 	return s
 }
 
-func fill[T time.Duration | float64](v *T, def T) {
+func fill[T time.Duration | float64 | int64](v *T, def T) {
 	if *v <= 0 {
 		*v = def
 	}

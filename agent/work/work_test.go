@@ -34,7 +34,7 @@ func TestAWarningIsNamedOnceAndTheOriginalStays(t *testing.T) {
 
 func TestEverySettingHasADefault(t *testing.T) {
 	got := fmt.Sprint(work.Settings{}.WithDefaults())
-	const want = "{10s 1m0s 200ms 5s 1s 30s 0.95 10s 10s}"
+	const want = "{10s 1m0s 200ms 5s 1s 30s 0.95 10s 10s 33554432}"
 	if got != want {
 		t.Errorf("defaults %s, want %s", got, want)
 	}

@@ -43,7 +43,8 @@ func TestDefaultsAreTheContracts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(s.Backoff) != 5 || s.Backoff[4] != 15*time.Second || s.Remember != 256 || s.KeepaliveTime != 10*time.Second ||
-		s.KeepaliveTimeout != 5*time.Second || s.MinDisplay != (setting.Size{Width: 1200, Height: 800}) {
+		s.KeepaliveTimeout != 5*time.Second || s.MinDisplay != (setting.Size{Width: 1200, Height: 800}) ||
+		s.MaxWaiting != 256<<20 || len(s.Masks) != 0 {
 		t.Errorf("settings %+v", s)
 	}
 }

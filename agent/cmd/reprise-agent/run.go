@@ -59,7 +59,7 @@ func run(cmd *cobra.Command, s settings, warnings []string) error {
 		Server: s.Server, MachineID: s.Machine, Driver: desktop, StateDir: s.StateDir, CAFile: s.CAFile,
 		Backoff: backoff.Policy{Steps: s.Backoff}, KeepaliveTime: s.KeepaliveTime, KeepaliveTimeout: s.KeepaliveTimeout,
 		Remember: s.Remember, MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height),
-		Masks: s.Masks, Version: buildinfo.Version(), Log: log,
+		Masks: s.Masks, MaxWaiting: int64(s.MaxWaiting), Version: buildinfo.Version(), Log: log,
 	}
 	if s.TokenFile != "" {
 		cfg.Token = link.TokenFile(s.TokenFile)

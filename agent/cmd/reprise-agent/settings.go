@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-rpa/reprise/agent/mask"
+	"github.com/reprise-rpa/reprise/agent/pictures"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/setting"
@@ -30,7 +32,7 @@ type settings struct {
 	Driver, Desktop, Display                                 string
 	Backoff                                                  []time.Duration
 	KeepaliveTime, KeepaliveTimeout                          time.Duration
-	Remember                                                 int
+	Remember, MaxWaiting                                     int
 	MinDisplay                                               setting.Size
 	Masks                                                    []work.Mask
 	LogLevel, LogFormat                                      string
@@ -80,6 +82,9 @@ func declareBehaviour(set *setting.Set, s *settings) {
 			Help:  "HTTP/2 keepalive: wait for the answer before the connection is closed."},
 		setting.Setting{Name: "dedup-size", Env: "RPA_DEDUP_SIZE", Value: setting.Int(&s.Remember, 256, 1, 1_000_000),
 			Help: "Actions remembered on disk; what is unfinished or unacknowledged is never forgotten."},
+		setting.Setting{Name: "max-waiting-pictures-bytes", Env: "RPA_MAX_WAITING_PICTURES_BYTES",
+			Value: setting.Int(&s.MaxWaiting, pictures.DefaultMaxBytes, 1<<20, math.MaxInt),
+			Help:  "Bytes of pictures that wait for their upload, in the state directory; beyond that the oldest are lost."},
 		setting.Setting{Name: "min-display", Env: "RPA_MIN_DISPLAY", Value: setting.Dimensions(&s.MinDisplay, setting.Size{Width: 1200, Height: 800}),
 			Help: "Smallest usable display; on a smaller one nothing is executed."},
 		setting.Setting{Name: "masks", Env: "RPA_MASKS", Value: setting.Parsed(&s.Masks, nil, "masks", mask.Parse, mask.Format),
