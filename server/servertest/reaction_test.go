@@ -3,7 +3,6 @@ package servertest_test
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,9 +43,7 @@ func TestEachReactionLeadsWhereTheContractSays(t *testing.T) {
 		{"it takes longer than it may", []servertest.Reaction{servertest.Succeed().After(2 * time.Minute)},
 			reprisev1.PauseReason_PAUSE_REASON_TIMEOUT, []string{"first"}},
 	}
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		all := newWorld(t, servertest.Options{Dir: dir}, nil)
+	bubble(t, func(t *testing.T, all *world) {
 		for i, c := range cases {
 			w := all.at(fmt.Sprintf("machine-%d", i))
 			w.desk.On("first", c.reactions...)
@@ -67,15 +64,13 @@ func TestEachReactionLeadsWhereTheContractSays(t *testing.T) {
 
 // What pauses for one step alone pauses for three in a row here.
 func TestThreeActionsWithoutEffectPauseAsSwallowed(t *testing.T) {
-	w := newWorld(t, servertest.Options{}, func(servertest.Call) servertest.Reaction { return servertest.NoEffect() })
+	w := newMachine(t, func(servertest.Call) servertest.Reaction { return servertest.NoEffect() })
 	w.pausedFor(w.create("one", "two", "three", "four"), reprisev1.PauseReason_PAUSE_REASON_INPUT_SWALLOWED)
 	w.executed("one", "two", "three")
 }
 
 func TestALockedDesktopSpendsNothingAndGoesOnWhenUnlocked(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, servertest.Options{Dir: dir}, nil)
+	bubble(t, func(t *testing.T, w *world) {
 		w.desk.On("first", servertest.DesktopLocked(), servertest.Succeed())
 		id := w.create("first")
 		time.Sleep(5 * time.Minute)
@@ -91,7 +86,7 @@ func TestALockedDesktopSpendsNothingAndGoesOnWhenUnlocked(t *testing.T) {
 
 // A script is told how often it was asked for a step.
 func TestTheScriptIsToldWhichTryItIs(t *testing.T) {
-	w := newWorld(t, servertest.Options{}, func(c servertest.Call) servertest.Reaction {
+	w := newMachine(t, func(c servertest.Call) servertest.Reaction {
 		if c.Kind == "click" && c.Step == "save" && c.Try < 3 {
 			return servertest.NotFound("Save")
 		}
@@ -110,7 +105,7 @@ func TestTheScriptIsToldWhichTryItIs(t *testing.T) {
 }
 
 func TestAReportIsWhatItsReactionSays(t *testing.T) {
-	w := newWorld(t, servertest.Options{}, nil)
+	w := newMachine(t, nil)
 	w.desk.On("where", servertest.Succeed().
 		Edit(func(r *reprisev1.Report) { r.ResolutionMethod = "template" }).
 		Edit(func(r *reprisev1.Report) { r.ResolutionMethod += "!" }))

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/reprise-rpa/reprise/server/host"
@@ -170,9 +171,24 @@ func (s *Server) Restart() error {
 		return errors.Join(listened, <-in.ended)
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.up = in; s.opts.Listen != "" {
 		s.addr = in.lis.Addr().String()
+	}
+	s.mu.Unlock()
+	return s.serves()
+}
+
+// serves returns when the server answers.
+func (s *Server) serves() error {
+	conn, err := s.dial("") // health needs no token
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	defer cancel()
+	_, err = healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true))
+	if err = errors.Join(err, conn.Close()); err != nil {
+		return fmt.Errorf("servertest: the server does not serve: %w", err)
 	}
 	return nil
 }

@@ -2,7 +2,11 @@ package servertest_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -12,7 +16,22 @@ import (
 	"github.com/reprise-rpa/reprise/server/servertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// shared is for tests that need a machine and nothing of the server's own.
+var shared *servertest.Server
+
+func TestMain(m *testing.M) {
+	var err error
+	if shared, err = servertest.New(context.Background(), servertest.Options{}); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	if err := errors.Join(shared.Close(), goleak.Find()); err != nil {
+		fmt.Println(err)
+		code = 1
+	}
+	os.Exit(code)
+}
 
 // The states, short.
 const (
@@ -38,13 +57,37 @@ func (w *world) at(machine string) *world {
 	return &other
 }
 
-func newWorld(t *testing.T, o servertest.Options, script servertest.Script) *world {
+// newMachine is a world on the shared server, whose machine has the test's name.
+func newMachine(t *testing.T, script servertest.Script) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Hour) // in a bubble it is no time
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	desk, err := shared.NewAgent(ctx, t.Name()[:min(len(t.Name()), 63)], script)
+	w := &world{Server: shared, t: t, ctx: ctx, desk: desk, replays: reprisev1.NewReplayServiceClient(shared.Conn())}
+	w.must(err)
+	return w
+}
+
+// bubble runs a test in a world where waiting takes no time.
+func bubble(t *testing.T, f func(*testing.T, *world)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) { f(t, worldFor(t, 3*time.Hour, servertest.Options{Dir: dir})) })
+}
+
+// newWorld is a world with a server of its own.
+func newWorld(t *testing.T, o servertest.Options) *world {
+	t.Helper()
+	return worldFor(t, 30*time.Second, o)
+}
+
+func worldFor(t *testing.T, patience time.Duration, o servertest.Options) *world {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	srv := servertest.Start(t, o)
 	return &world{
-		Server: srv, t: t, ctx: ctx, desk: srv.Agent("desk-1", script), replays: reprisev1.NewReplayServiceClient(srv.Conn()),
+		Server: srv, t: t, ctx: ctx, desk: srv.Agent("desk-1", nil), replays: reprisev1.NewReplayServiceClient(srv.Conn()),
 	}
 }
 
