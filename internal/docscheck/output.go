@@ -13,7 +13,8 @@ var alike = []struct {
 }{
 	{regexp.MustCompile(`\b[0-9a-f]{64}\b`), "<digest>"},
 	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "<id>"},
-	{regexp.MustCompile(`\b[0-9a-v]{20}\b`), "<id>"},
+	{regexp.MustCompile(`\b[0-9a-f]{32}\b`), "<id>"},
+	{regexp.MustCompile(`\b[a-z]?[0-9a-v]{20}`), "<id>"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?`), "<time>"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d(\.\d+)?\b`), "<time>"},
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(h|m|s|ms|µs|ns))+(\s|\b)`), "<duration>"},
