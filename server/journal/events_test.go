@@ -312,7 +312,7 @@ func reach(ctx context.Context, t *testing.T, j *Journal, position int64) {
 // Whoever follows a journal sees each record once and in order while others
 // write, and is woken for each: those who begin with a snapshot as well.
 func TestFollowersMissNothingAndSeeNothingTwice(t *testing.T) {
-	j := open(t, Options{synchronous: "OFF"})
+	j := open(t, Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	var wg sync.WaitGroup

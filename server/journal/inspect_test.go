@@ -49,6 +49,8 @@ func TestVerifyNamesWhatIsWrong(t *testing.T) {
 		"a missing last record":    {`DELETE FROM records WHERE replay = 2 AND seq = 3`, "replay r2: the head at record 3 is not what its records give at 2"},
 		"a changed head":           {`UPDATE heads SET settled = 1 WHERE replay_id = 'r2'`, "replay r2: the head"},
 		"a missing head":           {`DELETE FROM heads WHERE replay_id = 'r2'`, "replay number 2: records without a head"},
+		"a missing id":             {`DELETE FROM meta`, "the journal has no id"},
+		"positions that go back":   {`UPDATE records SET position = 105 WHERE replay = 2 AND seq = 2`, "replay r2: record 3 has the position 6, and the one before it 105"},
 		"bytes that are no record": {`UPDATE records SET data = x'ff' WHERE replay = 2 AND seq = 2`, "replay r2: record 2: decode"},
 		"a record of another":      {`UPDATE records SET data = (SELECT data FROM records WHERE replay = 1 AND seq = 2) WHERE replay = 2 AND seq = 2`, "replay r2: record 2: its row names another place"},
 		"a record that cannot follow": {`UPDATE records SET data = (SELECT data FROM records WHERE replay = 2 AND seq = 3) WHERE replay = 2 AND seq = 2;

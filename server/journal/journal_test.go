@@ -17,8 +17,13 @@ import (
 
 var start = time.Date(2026, 3, 1, 8, 0, 0, 123456789, time.UTC)
 
+// open opens a journal for the length of the test. What is durable when is tested
+// on disks that can be cut; elsewhere nobody waits for the real one.
 func open(t *testing.T, opts Options) *Journal {
 	t.Helper()
+	if opts.VFS == "" && opts.synchronous == "" {
+		opts.synchronous = "OFF"
+	}
 	if opts.Dir == "" {
 		opts.Dir = t.TempDir()
 	}
