@@ -115,7 +115,7 @@ func (a *app) collected(r *reprisev1.Replay, dir string, all []album.Picture, fe
 	}
 	var err error
 	if there := len(all) - len(missing); a.output == lines {
-		err = a.emit(line{Type: "evidence", ReplayID: r.GetReplayId(), File: dir, There: &there, Fetched: &fetched, Missing: missing})
+		err = a.emit(line{Type: "evidence", ReplayID: r.GetReplayId(), Folder: dir, There: &there, Fetched: &fetched, Missing: missing})
 	} else {
 		err = a.printf("%s", collectedText(r, dir, len(all), fetched, missing))
 	}

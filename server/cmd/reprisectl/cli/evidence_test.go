@@ -111,7 +111,7 @@ func TestWhatIsThereIsNotFetchedAgain(t *testing.T) {
 	f.fetched = nil
 	got := ctl(t, f, "get", "r-1", "--evidence", dir, "-o", "json")
 	wantExit(t, got, exitOK)
-	if want := `{"type":"evidence","replayId":"r-1","file":"` + dir + `","there":6,"fetched":3}` + "\n"; got.stdout != want {
+	if want := `{"type":"evidence","replayId":"r-1","folder":"` + dir + `","there":6,"fetched":3}` + "\n"; got.stdout != want {
 		t.Errorf("stdout: %s, want: %s", got.stdout, want)
 	}
 	if data, _ := os.ReadFile(filepath.Join(dir, "001_open_before.png")); string(data) != "screen 0" || len(f.fetched) != 3 {

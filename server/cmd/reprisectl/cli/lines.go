@@ -53,6 +53,7 @@ type line struct {
 	Actions       int               `json:"actions,omitempty"`
 	ActionIDs     []string          `json:"actionIds,omitempty"`
 	Causes        []json.RawMessage `json:"causes,omitempty"`
+	Folder        string            `json:"folder,omitempty"`
 	There         *int              `json:"there,omitempty"`
 	Fetched       *int              `json:"fetched,omitempty"`
 	Missing       []album.Picture   `json:"missing,omitempty"`

@@ -21,7 +21,8 @@ func (a *app) validateCommand() *cobra.Command {
 		Long: "validate checks a workflow file and its pictures; faults come as file:line:column on stderr.\n" +
 			"What is sound and not supported yet comes there as a warning.\n" +
 			"With --server-check the server checks it too and stores no replay; pictures that it lacks are uploaded for that.",
-		Args: cobra.ExactArgs(1),
+		Example: "  reprisectl validate nightly.yaml\n  reprisectl validate nightly.yaml --server-check --machine desk-1",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if server && machine == "" {
 				return usage(errors.New("--server-check needs --machine"))
@@ -88,7 +89,7 @@ func (a *app) journalCommand() *cobra.Command {
 	}
 	add := func(name, short string, do func(context.Context) error) {
 		cmd := &cobra.Command{
-			Use: name, Short: short, Args: cobra.NoArgs,
+			Use: name, Short: short, Args: cobra.NoArgs, Example: "  reprisectl journal " + name + " --data /var/lib/reprise",
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				if a.env.Journal == nil {
 					return errors.New("this build holds no journal")

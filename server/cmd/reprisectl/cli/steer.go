@@ -19,7 +19,10 @@ func (a *app) pauseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause REPLAY",
 		Short: "Pause a replay; an action in flight finishes",
-		Args:  cobra.ExactArgs(1),
+		Long: "pause lets nothing more be dispatched; an action in flight finishes and its report counts. A new message for a replay\n" +
+			"that a person has paused already is shown in place of the old one.",
+		Example: "  reprisectl pause r-1 --message \"back at two\"",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.ReplayId = args[0]
 			return a.steerReplay(cmd.Context(), "pause "+args[0], func(ctx context.Context, c *client) (*reprisev1.Replay, error) {
@@ -38,7 +41,10 @@ func (a *app) cancelCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cancel REPLAY",
 		Short: "End a replay and stop its action in flight",
-		Args:  cobra.ExactArgs(1),
+		Long: "cancel ends a live replay: nothing more of it is sent, and the agent is asked to stop the action in flight.\n" +
+			"Cancelling a cancelled replay changes nothing.",
+		Example: "  reprisectl cancel r-1 --reason \"wrong patient\"",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.ReplayId = args[0]
 			return a.steerReplay(cmd.Context(), "cancel "+args[0], func(ctx context.Context, c *client) (*reprisev1.Replay, error) {
