@@ -47,6 +47,7 @@ func sessionSettings(s settings.Settings) *reprisev1.SessionSettings {
 		ProgressAfter: durationpb.New(progressAfter), ProgressInterval: durationpb.New(progressInterval),
 		EffectTimeout: durationpb.New(s.EffectTimeout), ResolveTimeout: durationpb.New(s.ResolveTimeout),
 		MinScoreTemplate: s.MinScoreTemplate, MinScoreText: s.MinScoreText, MaxMessageBytes: int32(s.MaxMessageBytes),
+		MaxPictureBytes: int64(s.EvidenceMaxBytes),
 	}
 }
 

@@ -58,6 +58,9 @@ type Host struct {
 	health   *health.Server
 	metrics  *prometheus.Registry
 	counted  *metrics.Metrics
+	pictures *evidence.Store
+	tel      *telemetry.Telemetry
+	changes  control.Changes
 	ended    chan struct{} // closed when watches must end
 }
 
@@ -93,45 +96,56 @@ func (h *Host) open(ctx context.Context) (err error) {
 	if err := private(s.DataDir); err != nil {
 		return err
 	}
-	pictures, err := evidence.Open(filepath.Join(s.DataDir, "evidence"), int64(s.EvidenceMaxBytes))
-	if err != nil {
+	if h.pictures, err = evidence.Open(filepath.Join(s.DataDir, "evidence"), int64(s.EvidenceMaxBytes)); err != nil {
 		return err
 	}
-	tel, err := telemetry.New(h.metrics, h.log)
-	if err != nil {
+	if h.tel, err = telemetry.New(h.metrics, h.log); err != nil {
 		return err
 	}
 	start := time.Now()
 	h.fleet, err = dispatch.Recover(ctx, dispatch.FleetConfig{
-		Machine: machineConfig(s), Store: h.journal, Observer: tel, Log: h.log, ScanEvery: s.ScanInterval, Swept: tel.Swept,
+		Machine: machineConfig(s), Store: h.journal, Observer: watched{h.tel, &h.changes}, Log: h.log, ScanEvery: s.ScanInterval, Swept: h.tel.Swept,
 	})
 	if err != nil {
 		return err
 	}
 	h.log.Info("journal recovered", logkeys.Count, len(h.fleet.Machines()), logkeys.Elapsed, time.Since(start))
-	return h.services(pictures, tel)
+	return h.services()
 }
 
-func (h *Host) services(pictures *evidence.Store, tel *telemetry.Telemetry) error {
+// watched tells those who watch machines of what the loops tell the log.
+type watched struct {
+	*telemetry.Telemetry
+	changes *control.Changes
+}
+
+// Changed implements dispatch.Observer.
+func (w watched) Changed(machineID string, v dispatch.View) {
+	w.Telemetry.Changed(machineID, v)
+	w.changes.Touch(machineID)
+}
+
+func (h *Host) services() error {
 	s := h.cfg.Settings
 	options, err := h.options()
 	if err != nil {
 		return err
 	}
-	held := &registry.Registry{}
+	held := &registry.Registry{Changed: h.changes.Touch}
 	h.sessions = session.New(session.Config{
 		Loop: h.fleet.Loop, Registry: held, Version: h.cfg.Version, OpenTimeout: 5 * time.Second,
 		PingInterval: s.PingInterval, PingTimeout: s.PingTimeout, Settings: sessionSettings(s),
-		Observer: tel, Log: h.log,
+		Observer: h.tel, Log: h.log,
 	})
 	services := control.New(control.Config{
-		Journal: h.journal, Fleet: h.fleet, Pictures: pictures, Machines: h.tokens, Registry: held, Ended: h.ended,
+		Journal: h.journal, Fleet: h.fleet, Pictures: h.pictures, Machines: h.tokens, Registry: held, Changes: &h.changes,
+		Capturer: h.sessions, Ended: h.ended,
 	})
 	h.grpc = grpc.NewServer(options...)
 	reprisev1.RegisterAgentServiceServer(h.grpc, h.sessions)
 	reprisev1.RegisterReplayServiceServer(h.grpc, services)
 	reprisev1.RegisterMachineServiceServer(h.grpc, services)
-	reprisev1.RegisterEvidenceServiceServer(h.grpc, evidence.NewService(pictures, h.log))
+	reprisev1.RegisterEvidenceServiceServer(h.grpc, evidence.NewService(h.pictures, h.log))
 	healthpb.RegisterHealthServer(h.grpc, h.health)
 	channelz.RegisterChannelzServiceToServer(h.grpc)
 	reflection.Register(h.grpc)
@@ -166,7 +180,8 @@ func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
 	g, serving := errgroup.WithContext(serving)
 	g.Go(func() error { return h.fleet.Run(serving) })
 	g.Go(func() error { return h.auth.Run(serving) })
-	g.Go(func() error { return h.forget(serving) })
+	g.Go(func() error { return every(serving, forgetEvery, h.forget) })
+	g.Go(func() error { return every(serving, sweepEvery, h.dropPictures) })
 	g.Go(func() error { return h.grpc.Serve(lis) })
 	if metricsOn != nil {
 		g.Go(func() error { return h.serveMetrics(serving, metricsOn) })
@@ -211,31 +226,6 @@ func (h *Host) drain(ctx context.Context) {
 	case <-late.C:
 		h.grpc.Stop()
 		<-graceful
-	}
-}
-
-// forget keeps ended replays for as long and as many as the settings say.
-func (h *Host) forget(ctx context.Context) error {
-	tick := time.NewTicker(time.Minute)
-	defer tick.Stop()
-	for {
-		ids, err := h.journal.Purge(ctx, time.Now().Add(-h.cfg.Settings.ReplayStateTTL), h.cfg.Settings.MaxReplayStates)
-		if err != nil && ctx.Err() == nil {
-			h.log.Error("ended replays cannot be forgotten", logkeys.Error, err)
-		}
-		if len(ids) > 0 {
-			for _, machine := range h.fleet.Machines() {
-				if err := h.fleet.Loop(machine).Post(ctx, dispatch.Forget{ReplayIDs: ids}); err != nil {
-					break
-				}
-			}
-			h.log.Info("ended replays forgotten", logkeys.Count, len(ids))
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-tick.C:
-		}
 	}
 }
 

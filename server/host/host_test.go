@@ -146,11 +146,11 @@ func TestSettingsReachWhereTheyCount(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	s.PingInterval, s.PingTimeout, s.ReportAckTimeout, s.ActionTimeout = 21*time.Second, 22*time.Second, 23*time.Second, 24*time.Second
-	s.EffectTimeout, s.ResolveTimeout, s.MinScoreTemplate, s.MinScoreText, s.MaxMessageBytes = 25*time.Second, 26*time.Second, .27, .28, 29
+	s.EffectTimeout, s.ResolveTimeout, s.MinScoreTemplate, s.MinScoreText, s.MaxMessageBytes, s.EvidenceMaxBytes = 25*time.Second, 26*time.Second, .27, .28, 29, 30
 	got := sessionSettings(s)
 	if got.GetPingInterval().GetSeconds() != 21 || got.GetPingTimeout().GetSeconds() != 22 || got.GetReportAckTimeout().GetSeconds() != 23 ||
 		got.GetActionTimeout().GetSeconds() != 24 || got.GetEffectTimeout().GetSeconds() != 25 || got.GetResolveTimeout().GetSeconds() != 26 ||
-		got.GetMinScoreTemplate() != .27 || got.GetMinScoreText() != .28 || got.GetMaxMessageBytes() != 29 {
+		got.GetMinScoreTemplate() != .27 || got.GetMinScoreText() != .28 || got.GetMaxMessageBytes() != 29 || got.GetMaxPictureBytes() != 30 {
 		t.Errorf("%v", got)
 	}
 }
