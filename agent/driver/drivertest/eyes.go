@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"bytes"
+	"context"
 	"image"
 	"slices"
 	"testing"
@@ -78,6 +79,37 @@ func captureChanges(t *testing.T, f Fixture) {
 	if !differ(before, capture(t, f), w.Area()) {
 		t.Errorf("the window holds %q and its picture did not change", seen.Text)
 	}
+}
+
+func looksBeside(t *testing.T, f Fixture) {
+	w := f.OpenWindow(t, "looked at while it is typed into")
+	want := capture(t, f).Image.Bounds()
+	typed, looked := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(looked)
+		for over := false; !over; {
+			ctx, cut := context.WithTimeout(t.Context(), time.Millisecond)
+			_, _ = f.Driver().Capture(ctx) // cut short, or not
+			cut()
+			if p, err := f.Driver().Capture(t.Context()); err != nil || p.Image.Bounds() != want {
+				t.Errorf("a picture beside a gesture: %v", err)
+			}
+			select {
+			case <-typed:
+				over = true
+			default:
+			}
+		}
+	}()
+	const text = "looked at meanwhile"
+	err := f.Driver().Do(t.Context(), driver.Type{Text: text})
+	close(typed)
+	<-looked
+	if err != nil {
+		t.Errorf("a gesture beside pictures: %v", err)
+	}
+	awaitText(t, w, text)
+	nothingDown(t, f)
 }
 
 func monitorsListed(t *testing.T, f Fixture) {

@@ -27,6 +27,7 @@ const (
 	FocusArrives     Promise = "focus brings a window to the front and gives it the keyboard"
 	FocusRefused     Promise = "focus of a window that is gone fails with nothing sent"
 	CaptureChanges   Promise = "a picture spans all monitors and shows what changed"
+	LooksBeside      Promise = "pictures are taken beside a gesture, and neither they nor their cancelling disturbs it"
 	MonitorsListed   Promise = "the primary monitor comes first and there is only one"
 	CancelLetsGo     Promise = "a gesture that is cancelled between two events lets go of everything"
 	CancelledBefore  Promise = "a gesture that is cancelled before it begins sends nothing"
@@ -56,6 +57,7 @@ var suite = []struct {
 	{FocusArrives, focusArrives},
 	{FocusRefused, focusRefused},
 	{CaptureChanges, captureChanges},
+	{LooksBeside, looksBeside},
 	{MonitorsListed, monitorsListed},
 	{CancelLetsGo, cancelLetsGo},
 	{CancelledBefore, cancelledBefore},

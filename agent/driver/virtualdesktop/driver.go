@@ -24,33 +24,21 @@ import (
 const patience = 5 * time.Second
 
 // Driver drives one virtual desktop. It is safe for concurrent use; gestures go
-// one after the other.
+// one after the other, and no call cut short disturbs another: each has a
+// connection of its own.
 type Driver struct {
-	address string
-
 	gesture sync.Mutex // held during one
-
-	mu   sync.Mutex
-	open *wire.InputClient // nil: not connected
+	lines   lines
 }
 
 var _ driver.Driver = (*Driver)(nil)
 
 // New is the driver of the desktop whose input door is at a loopback address. It
 // connects when it is first used, and again when the desktop has come back.
-func New(address string) *Driver { return &Driver{address: address} }
+func New(address string) *Driver { return &Driver{lines: lines{address: address}} }
 
-// Close ends the connection. What is down stays down; see Release.
-func (d *Driver) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.open == nil {
-		return nil
-	}
-	err := d.open.Close()
-	d.open = nil
-	return err
-}
+// Close ends the connections. What is down stays down; see Release.
+func (d *Driver) Close() error { return d.lines.drop() }
 
 // State says whether the desktop takes input. A desktop that is not there is
 // disconnected.
@@ -122,60 +110,4 @@ func (d *Driver) Release(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// asked asks the desktop a question, which does no harm when it is asked again:
-// a line that broke since its last use is replaced. A desktop that cannot be
-// reached is driver.ErrUnavailable.
-func asked[T any](ctx context.Context, d *Driver, question func(wire.InputClient, context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		client, fresh, err := d.client(ctx)
-		if err != nil {
-			return *new(T), err
-		}
-		result, err := question(client, ctx)
-		if err == nil {
-			return result, nil
-		}
-		if refused := (*wire.Error)(nil); errors.As(err, &refused) {
-			return result, err
-		}
-		d.forget(client)
-		if ctx.Err() != nil {
-			return result, context.Cause(ctx)
-		}
-		if fresh {
-			return result, fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
-		}
-	}
-}
-
-// client returns the connection, and whether it was made just now.
-func (d *Driver) client(ctx context.Context) (wire.InputClient, bool, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.open != nil {
-		return *d.open, false, nil
-	}
-	client, err := wire.DialInput(ctx, d.address)
-	if err != nil {
-		if ctx.Err() != nil {
-			return client, false, context.Cause(ctx)
-		}
-		return client, false, fmt.Errorf("%w: %w", driver.ErrUnavailable, err)
-	}
-	d.open = &client
-	return client, true, nil
-}
-
-// forget drops a connection that broke.
-func (d *Driver) forget(broken wire.InputClient) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.open != nil && *d.open == broken {
-		d.open = nil
-	}
-	_ = broken.Close()
 }

@@ -82,14 +82,12 @@ func (d *Driver) perform(ctx context.Context, p plan) (sent int, err error) {
 func (d *Driver) send(ctx context.Context, e wire.Event) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
-	client, _, err := d.client(ctx)
+	client, _, err := d.lines.take(ctx)
 	if err != nil {
 		return err
 	}
 	err = client.Send(ctx, e)
-	if refused := (*wire.Error)(nil); err != nil && !errors.As(err, &refused) {
-		d.forget(client)
-	}
+	d.lines.give(client, err)
 	return err
 }
 
