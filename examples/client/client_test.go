@@ -1,5 +1,5 @@
-// Package client_test shows a service that uses the generated client. It runs
-// against a real server, which server_test.go starts in this process.
+// Package client_test is the smallest use of the generated client. It runs against a
+// real server in this process. What a whole service adds is in ../intake-service.
 package client_test
 
 import (
@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/servertest"
 )
 
 // A service creates a replay, follows it to its end and changes its mind on the
@@ -22,10 +23,18 @@ import (
 func Example() {
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
-	address, token, end := startServer(ctx, "desk-1")
-	defer end()
-
-	conn, err := dial(address, token)
+	// It stands for a reprised that runs somewhere; its machine's agent never comes.
+	srv, err := servertest.New(ctx, servertest.Options{Listen: "127.0.0.1:0"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = srv.Close() }() // the example has been shown
+	if err := srv.Register("desk-1"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	conn, err := dial(srv.Addr(), srv.Token())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -36,9 +45,9 @@ func Example() {
 	}
 	// Output:
 	// the same request again: the same replay
-	// REPLAY_STATE_QUEUED: 0 of 2 actions done
+	// REPLAY_STATE_QUEUED: 0 of 2 actions settled
 	// replay_ended CANCELLED
-	// REPLAY_STATE_CANCELLED: 0 of 2 actions done
+	// REPLAY_STATE_CANCELLED: 0 of 2 actions settled
 }
 
 // dial prepares a connection; the first call makes it. Over a network take
@@ -89,8 +98,9 @@ func createAndFollow(ctx context.Context, replays reprisev1.ReplayServiceClient)
 	return follow(ctx, replays, id)
 }
 
-// follow shows the replay as it is and then each change. A stream that ends with
-// UNAVAILABLE is simply opened again: its first answer says all that was missed.
+// follow shows the replay as it is and then each change. Settled are the actions that
+// are done, skipped or given up. A stream that ends with UNAVAILABLE is opened again,
+// after the last revision that was seen, and misses nothing.
 func follow(ctx context.Context, replays reprisev1.ReplayServiceClient, id string) error {
 	watch, err := replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: id})
 	if err != nil {
@@ -108,7 +118,7 @@ func follow(ctx context.Context, replays reprisev1.ReplayServiceClient, id strin
 			fmt.Println(e.GetType(), e.GetDetail())
 		}
 		r := change.GetReplay()
-		fmt.Printf("%v: %d of %d actions done\n", r.GetState(), r.GetSettledCount(), r.GetActionCount())
+		fmt.Printf("%v: %d of %d actions settled\n", r.GetState(), r.GetSettledCount(), r.GetActionCount())
 		if first {
 			if _, err := replays.CancelReplay(ctx, &reprisev1.CancelReplayRequest{ReplayId: id, Reason: "not needed"}); err != nil {
 				return err

@@ -101,11 +101,7 @@ func step(name string) *reprisev1.Action {
 // create queues a replay of clicks.
 func (w *world) create(steps ...string) string {
 	w.t.Helper()
-	wf := &reprisev1.Workflow{Name: "clicks"}
-	for _, s := range steps {
-		wf.Actions = append(wf.Actions, step(s))
-	}
-	return w.submit(wf)
+	return w.submit(workflow(steps...))
 }
 
 func (w *world) submit(wf *reprisev1.Workflow) string {
