@@ -83,11 +83,12 @@ func TestTheIndexSaysAllThatAReportSaysOfAPicture(t *testing.T) {
 func TestAnyNamesMakeDistinctSafeAndSortedFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.SampledFrom([]rune("aAbÄß/\\.:*_\x00 \n…")), 0, 60, -1)
+		id := rapid.StringOfN(rapid.SampledFrom([]rune("aA/:_")), 0, 2, -1) // short, so that ids clean to the same
 		var actions []*reprisev1.ActionStatus
 		step := int32(0)
 		for i := range rapid.IntRange(0, 12).Draw(t, "decisions") {
 			step += rapid.SampledFrom([]int32{0, 0, 1, 1500}).Draw(t, "on")
-			actions = append(actions, decision(text.Draw(t, "id")+fmt.Sprint(i%3), step, text.Draw(t, "name")))
+			actions = append(actions, decision(id.Draw(t, "id")+fmt.Sprint(i%3), step, text.Draw(t, "name")))
 		}
 		pictures := Plan(actions)
 		used := map[string]bool{}
