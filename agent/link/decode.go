@@ -3,6 +3,7 @@ package link
 import (
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -13,6 +14,19 @@ import (
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/kind"
 )
+
+// The schema's limits for ids in a report, in characters.
+const (
+	maxActionID = 200
+	maxID       = 100
+)
+
+// answerable says whether a report can name the dispatch.
+func answerable(d *reprisev1.Dispatch) bool {
+	short := func(id string, most int) bool { return utf8.RuneCountInString(id) <= most }
+	return d.GetActionId() != "" && short(d.GetActionId(), maxActionID) &&
+		short(d.GetAttemptId(), maxID) && short(d.GetReplayId(), maxID) && short(d.GetSessionId(), maxID)
+}
 
 // dispatched turns a dispatch into a value. One that breaks the schema's rules,
 // that is for another machine, or that no agent executes is still a dispatch,

@@ -180,8 +180,8 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 }
 
 func (s *session) dispatch(ctx context.Context, d *reprisev1.Dispatch) error {
-	if d.GetActionId() == "" {
-		s.log.Error("a dispatch without an action id was skipped; it can't be answered")
+	if !answerable(d) {
+		s.log.Error("a dispatch without proper ids was skipped; it can't be answered")
 		return nil
 	}
 	faultpoint.Hit(faultpoint.AgentReceived, d.GetActionId())

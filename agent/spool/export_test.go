@@ -11,3 +11,6 @@ func EncodeForTest(t *testing.T, r Record) []byte {
 	}
 	return frame
 }
+
+// FrameForTest returns the frame of any bytes, be they a record or not.
+func FrameForTest(body []byte) []byte { return frame(body) }

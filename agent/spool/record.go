@@ -1,7 +1,6 @@
 package spool
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -64,11 +63,15 @@ func encode(r Record) ([]byte, error) {
 	if len(body) > maxRecord {
 		return nil, fmt.Errorf("spool: a %s record has %d bytes, more than %d", r.Type, len(body), maxRecord)
 	}
+	return frame(body), nil
+}
+
+func frame(body []byte) []byte {
 	frame := make([]byte, frameHeader, frameHeader+len(body))
 	binary.LittleEndian.PutUint32(frame[0:], uint32(len(body)))
 	binary.LittleEndian.PutUint32(frame[4:], crc32.Checksum(body, castagnoli))
 	binary.LittleEndian.PutUint32(frame[8:], crc32.Checksum(frame[:8], castagnoli))
-	return append(frame, body...), nil
+	return append(frame, body...)
 }
 
 // frameAt returns the body of the frame at the start of data, and whether it is
@@ -100,7 +103,7 @@ func decodeAll(data []byte) ([]Record, int, error) {
 			break
 		}
 		var r Record
-		if err := json.NewDecoder(bytes.NewReader(body)).Decode(&r); err != nil {
+		if err := json.Unmarshal(body, &r); err != nil {
 			return nil, 0, fmt.Errorf("%w at offset %d: %w", ErrCorrupt, end, err)
 		}
 		records = append(records, r)
