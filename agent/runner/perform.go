@@ -46,6 +46,7 @@ func (l *loop) begin(ctx context.Context, d work.Dispatch) error {
 		l.tell(SpoolFailed{err})
 		return err
 	}
+	l.touched.Store(true)
 	faultpoint.Hit(faultpoint.AgentStarted, d.ActionID)
 	l.tell(Began{d.ActionID})
 	if ctx.Err() != nil {

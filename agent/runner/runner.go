@@ -137,6 +137,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		l.step(SpoolFailed{err})
 	}
 	if len(l.core.Opening().Unfinished) > 0 {
+		l.touched.Store(true)
 		l.release("an earlier process ended while it sent input")
 	}
 	var disk sync.WaitGroup
@@ -161,6 +162,7 @@ type loop struct {
 	wrote   chan Event  // one for each of writes
 	busy    bool        // the disk has one of writes
 	held    atomic.Bool // a key may be down that could not be let go of
+	touched atomic.Bool // input may have left, of this process or of one before
 }
 
 func (l *loop) run(ctx context.Context) {
@@ -280,7 +282,10 @@ func (l *loop) carryOut(effect Effect) {
 func (l *loop) release(why string) {
 	err := l.cfg.Release(l.ctx)
 	l.held.Store(err != nil)
-	if err != nil {
+	switch {
+	case err != nil && !l.touched.Load():
+		l.log.Info("nothing was pressed, and nothing could be let go of", logkeys.Reason, why, logkeys.Error, err)
+	case err != nil:
 		l.log.Error("keys and buttons were not let go of", logkeys.Reason, why, logkeys.Error, err)
 	}
 }
