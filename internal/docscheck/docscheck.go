@@ -83,7 +83,7 @@ func (r Result) Line() string {
 	if n := len(r.Faults); n > 0 {
 		verdict = fmt.Sprintf("%d WRONG", n)
 	}
-	return fmt.Sprintf("%-24s %2d blocks run, %2d outputs compared, %2d snippets, %3d links, %2d commands, %d skipped, %5.1f s  %s",
+	return fmt.Sprintf("%-46s %2d blocks run, %2d outputs compared, %2d snippets, %3d links, %2d commands, %d skipped, %5.1f s  %s",
 		r.Page, r.Run, r.Compared, r.Snippets, r.Links, r.Commands, len(r.Skipped), r.Took.Seconds(), verdict)
 }
 

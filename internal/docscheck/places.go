@@ -50,7 +50,7 @@ func choose(scratch, bin string) (places, error) {
 // freePort asks for a port that nobody listens on. Somebody else may take it
 // before the page does; the page then fails with a message that says so.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // nothing to wait for
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("docscheck: %w", err)
 	}
