@@ -9,6 +9,12 @@
 // fails (a full disk, say) fails for all of its callers, leaves nothing behind,
 // and the next append tries again from the start.
 //
+// Every record has a position in the journal as a whole, which grows in the
+// order of commits and is never given twice, also when the newest records are
+// purged. A reader goes on after the last position that it knows, waits for
+// Committed in between, and needs no buffer here; it is told when something
+// behind its position was purged.
+//
 // Damage on disk is told when the journal is opened: it stays closed when what
 // live replays or new records need is hit, and otherwise says in the log which
 // ended replays are lost.

@@ -53,7 +53,8 @@ func (j *Journal) Position(ctx context.Context) (position int64, err error) {
 //
 // A record after the position that was purged would be missed, whether it fits f
 // or not: that is replay.ErrEventsForgotten. A position that this journal has
-// not given is replay.ErrEventID.
+// not given is replay.ErrEventID. A record in between that damage has made
+// unreadable is ErrDamaged; readers behind it go on.
 func (j *Journal) Events(ctx context.Context, after int64, f replay.EventFilter, limit int) (recs []replay.Positioned, through int64, err error) {
 	return j.events(ctx, after, f, limit, false)
 }
