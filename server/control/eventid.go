@@ -34,7 +34,7 @@ func parseEventID(journalID, eventID string) (cursor, error) {
 	if inside && err == nil {
 		c.seen, err = strconv.Atoi(seen)
 	}
-	if !ours || err != nil || c.position < 0 || c.id(journalID) != eventID {
+	if !ours || err != nil || c.position < 0 || c.seen < 0 || c.id(journalID) != eventID {
 		return cursor{}, fmt.Errorf("%w: %.100q", replay.ErrEventID, eventID)
 	}
 	return c, nil

@@ -61,29 +61,37 @@ type anyMachine struct{}
 func (anyMachine) Registered(string) bool { return true }
 func (anyMachine) MachineIDs() []string   { return nil }
 
+// inFleet runs f in a bubble, with a fleet over a store.
+func inFleet(t *testing.T, store dispatch.Store, f func(ctx context.Context, fleet *dispatch.Fleet)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		fleet, err := dispatch.Recover(ctx, dispatch.FleetConfig{Store: store, Observer: quiet{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- fleet.Run(ctx) }()
+		f(ctx, fleet)
+		stop()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("the fleet ended with %v", err)
+		}
+	})
+}
+
 // A caller that asks again while its first call is still under way gets the
 // replay of the first call; a caller with another body is refused.
 func TestARequestThatIsOvertakenByItselfIsAnswered(t *testing.T) {
 	for hash, want := range map[string]codes.Code{"": codes.OK, "of another body": codes.AlreadyExists} {
-		synctest.Test(t, func(t *testing.T) {
-			j := &rival{hash: hash}
-			ctx, stop := context.WithCancel(t.Context())
-			fleet, err := dispatch.Recover(ctx, dispatch.FleetConfig{Store: j, Observer: quiet{}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			done := make(chan error, 1)
-			go func() { done <- fleet.Run(ctx) }()
+		j := &rival{hash: hash}
+		inFleet(t, j, func(ctx context.Context, fleet *dispatch.Fleet) {
 			s := New(Config{Journal: j, Fleet: fleet, Machines: anyMachine{}, Registry: &registry.Registry{}})
 			res, err := s.CreateReplay(ctx, &reprisev1.CreateReplayRequest{RequestId: "job-1", MachineId: "desk-1", Workflow: &reprisev1.Workflow{
 				Name: "w", Actions: []*reprisev1.Action{{Kind: &reprisev1.Action_Screenshot{Screenshot: &reprisev1.Screenshot{}}}},
 			}})
 			if status.Code(err) != want || err == nil && res.GetReplay().GetReplayId() != "r-earlier" {
 				t.Errorf("%v, %v; want %v", res, err, want)
-			}
-			stop()
-			if err := <-done; !errors.Is(err, context.Canceled) {
-				t.Errorf("the fleet ended with %v", err)
 			}
 		})
 	}
