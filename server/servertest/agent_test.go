@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/server/servertest"
 	"github.com/reprise-rpa/reprise/server/settings"
@@ -199,5 +202,23 @@ func (w *world) download(ref *reprisev1.EvidenceRef) []byte {
 		}
 		w.must(err)
 		data = append(data, m.GetData()...)
+	}
+}
+
+// Operators take a picture of a scripted screen as they do of a real one.
+func TestCaptureScreenSeesTheScriptedScreen(t *testing.T) {
+	w := newMachine(t, nil)
+	screen := noise(t, 30)
+	w.desk.SetScreen(screen)
+	machines := reprisev1.NewMachineServiceClient(w.Conn())
+	res, err := machines.CaptureScreen(w.ctx, &reprisev1.CaptureScreenRequest{MachineId: w.desk.MachineID()})
+	w.must(err)
+	if !bytes.Equal(w.download(res.GetPicture()), screen) {
+		t.Error("the picture is another")
+	}
+	w.desk.Lock()
+	_, err = machines.CaptureScreen(w.ctx, &reprisev1.CaptureScreenRequest{MachineId: w.desk.MachineID()})
+	if status.Code(err) != codes.FailedPrecondition {
+		t.Errorf("of a locked desktop: %v", err)
 	}
 }
