@@ -75,7 +75,10 @@ func Virtual(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	d.Say("the replay took %v", time.Since(start).Round(time.Second))
-	return d.prove(ctx, replayID)
+	if err := d.prove(ctx, replayID); err != nil {
+		return err
+	}
+	return keepEvidence(ctx, d.Stage, replayID)
 }
 
 func (d *show) start(ctx context.Context) error {

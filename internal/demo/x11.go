@@ -6,13 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
-	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/stage"
 	"github.com/reprise-rpa/reprise/internal/testkit"
 )
@@ -66,7 +64,7 @@ func X11(ctx context.Context, c Config) (err error) {
 	if err := watch.Wait(ctx); err != nil {
 		return fmt.Errorf("the replay did not complete: %w", err)
 	}
-	return errors.Join(keepPictures(ctx, s, replayID), compareFile(s, c.Workflow))
+	return errors.Join(keepEvidence(ctx, s, replayID), compareFile(s, c.Workflow))
 }
 
 // startX starts an X server on a free display and a terminal on it.
@@ -121,56 +119,4 @@ func compareFile(s *stage.Stage, workflow string) error {
 	}
 	s.Say("%s: %d bytes, each as the workflow typed it: %q", path, len(got), got)
 	return nil
-}
-
-// keepPictures fetches the screenshots that the reports name.
-func keepPictures(ctx context.Context, s *stage.Stage, replayID string) error {
-	r, err := s.GetReplay(ctx, replayID)
-	if err != nil {
-		return err
-	}
-	conn, err := s.Client()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
-	evidence := reprisev1.NewEvidenceServiceClient(conn)
-	var first, last *reprisev1.EvidenceRef
-	for _, a := range r.GetActions() {
-		if before := a.GetReport().GetScreenshotBefore(); before != nil && first == nil {
-			first = before
-		}
-		if after := a.GetReport().GetScreenshotAfter(); after != nil {
-			last = after
-		}
-	}
-	for name, ref := range map[string]*reprisev1.EvidenceRef{"before.png": first, "after.png": last} {
-		if ref == nil {
-			return fmt.Errorf("no report names the picture for %s", name)
-		}
-		if err := keepPicture(ctx, s, evidence, ref.GetSha256(), filepath.Join(s.Dir, name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func keepPicture(ctx context.Context, s *stage.Stage, evidence reprisev1.EvidenceServiceClient, digest, path string) error {
-	chunks, err := evidence.Download(ctx, &reprisev1.DownloadRequest{Sha256: digest})
-	if err != nil {
-		return err
-	}
-	var picture []byte
-	for {
-		chunk, err := chunks.Recv()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("fetch %s: %w", filepath.Base(path), err)
-		}
-		picture = append(picture, chunk.GetData()...)
-	}
-	s.Say("%s", path)
-	return os.WriteFile(path, picture, 0o600)
 }
