@@ -65,6 +65,41 @@ func TestAListIsPagedAndFiltered(t *testing.T) {
 	})
 }
 
+func TestAListIsFilteredByLabelsAndTime(t *testing.T) {
+	withServer(t, func(t *testing.T, s *server) {
+		submit := func(labels map[string]string) string {
+			time.Sleep(time.Second)
+			return s.submit(&reprisev1.CreateReplayRequest{MachineId: machine, Workflow: clicks("one"), Labels: labels}).GetReplayId()
+		}
+		one := submit(map[string]string{"ward": "7", "by": "night"})
+		two := submit(map[string]string{"ward": "7"})
+		three := submit(map[string]string{"ward": "8"})
+		from := s.get(two).GetCreatedAt()
+		for name, tt := range map[string]struct {
+			req  *reprisev1.ListReplaysRequest
+			want []string
+		}{
+			"one label":   {&reprisev1.ListReplaysRequest{Labels: map[string]string{"ward": "7"}}, []string{two, one}},
+			"two labels":  {&reprisev1.ListReplaysRequest{Labels: map[string]string{"ward": "7", "by": "night"}}, []string{one}},
+			"from":        {&reprisev1.ListReplaysRequest{CreatedFrom: from}, []string{three, two}},
+			"before":      {&reprisev1.ListReplaysRequest{CreatedBefore: from}, []string{one}},
+			"all at once": {&reprisev1.ListReplaysRequest{CreatedFrom: from, Labels: map[string]string{"ward": "7"}}, []string{two}},
+		} {
+			res, err := s.replays.ListReplays(s.ctx, tt.req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, r := range res.GetReplays() {
+				got = append(got, r.GetReplayId())
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("%s: %v, want %v", name, got, tt.want)
+			}
+		}
+	})
+}
+
 func TestAnAgentThatIsAwayIsShownEverywhere(t *testing.T) {
 	withServer(t, func(t *testing.T, s *server) {
 		id := s.create(clicks("one")).GetReplayId()
