@@ -182,7 +182,7 @@ func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
 	g.Go(func() error { return h.auth.Run(serving) })
 	g.Go(func() error { return every(serving, forgetEvery, h.forget) })
 	g.Go(func() error { return every(serving, sweepEvery, h.dropPictures) })
-	g.Go(func() error { return h.grpc.Serve(lis) })
+	g.Go(func() error { return h.serve(lis) })
 	if metricsOn != nil {
 		g.Go(func() error { return h.serveMetrics(serving, metricsOn) })
 	}
@@ -199,6 +199,15 @@ func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
 		err = nil
 	}
 	return errors.Join(err, h.journal.Close())
+}
+
+// serve serves until the server is stopped; that may be before it has begun.
+func (h *Host) serve(lis net.Listener) error {
+	err := h.grpc.Serve(lis)
+	if errors.Is(err, grpc.ErrServerStopped) {
+		return dispatch.ErrStopped
+	}
+	return err
 }
 
 // spread is the time over which agents are told to come back.

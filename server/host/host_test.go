@@ -230,3 +230,20 @@ func operatorToken(t *testing.T, dir string) string {
 	}
 	return strings.TrimSpace(string(token))
 }
+
+// A server that is told to stop before it has begun ends in order.
+func TestAServerThatIsStoppedBeforeItServesEndsInOrder(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		h, err := New(t.Context(), config(dir, &lines{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		h.grpc.Stop()
+		if err := h.Run(ctx, bufconn.Listen(1), nil); err != nil {
+			t.Errorf("Run = %v", err)
+		}
+	})
+}
