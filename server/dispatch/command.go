@@ -50,12 +50,17 @@ func (m *Machine) command(recs *recorder, in Command) *asked {
 	return a
 }
 
-// answer says what became of the replay that was submitted or commanded.
+// answer says what became of the replay that was submitted or commanded. It goes
+// out before all else that the step led to: whoever asked waits for nothing but
+// the journal.
 func (m *Machine) answer(a *asked) {
+	m.out.Effects = append([]Effect{m.answerOf(a)}, m.out.Effects...)
+}
+
+func (m *Machine) answerOf(a *asked) Answer {
 	out := Answer{Reply: a.reply, Replay: a.replayID, Err: a.err}
 	if a.err != nil {
-		m.effect(out)
-		return
+		return out
 	}
 	v := m.glance(a.replay)
 	out.View, out.Remaining = &v, len(a.replay.Steps)-a.replay.Settled
@@ -65,5 +70,5 @@ func (m *Machine) answer(a *asked) {
 	if first, count, ok := a.replay.AppendedBy(a.appendID); ok {
 		out.Appended = a.replay.StepActionIDs(first, count)
 	}
-	m.effect(out)
+	return out
 }

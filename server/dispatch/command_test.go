@@ -79,3 +79,29 @@ func TestAReplayThatFailsStopsWhatElseIsInFlight(t *testing.T) {
 		t.Errorf("sent %v", c)
 	}
 }
+
+// A caller waits for the journal and for nothing else: not for what a delivery may
+// wait for.
+func TestWhoeverAsksIsAnsweredBeforeAnythingElseLeaves(t *testing.T) {
+	w := newWorld(t, config())
+	w.open("s1", "boot", "spool")
+	w.submit("r", click)
+	w.wantAnswerFirst()
+	w.pause("r")
+	w.report("s1", "r-1", notFound)
+	w.resume("r", replay.ResumeCommand{})
+	w.wantAnswerFirst()
+	if count[Deliver](w.sent) != 1 {
+		t.Errorf("the resume sent %v, want a delivery behind the answer", w.sent)
+	}
+}
+
+func (w *world) wantAnswerFirst() {
+	w.t.Helper()
+	if len(w.sent) == 0 {
+		w.t.Fatalf("nothing was sent")
+	}
+	if _, ok := w.sent[0].(Answer); !ok {
+		w.t.Fatalf("%T left first, want the answer", w.sent[0])
+	}
+}
