@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/grpc/codes"
+
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/server/session/sessiontest"
 )
@@ -100,6 +102,39 @@ func TestAWatchOfSomeMachinesTellsOfNoOthers(t *testing.T) {
 		s.create(clicks("one"))
 		if !quiet() {
 			t.Errorf("%v came", next())
+		}
+	})
+}
+
+func TestWatchersOfEventsAndMachinesEndWhenTheServerGoesAway(t *testing.T) {
+	withServer(t, func(t *testing.T, s *server) {
+		events, err := s.replays.WatchEvents(s.ctx, &reprisev1.WatchEventsRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		machines, err := s.machines.WatchMachines(s.ctx, &reprisev1.WatchMachinesRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 2)
+		go func() {
+			_, err := events.Recv()
+			for err == nil {
+				_, err = events.Recv()
+			}
+			ended <- err
+		}()
+		go func() {
+			_, err := machines.Recv()
+			for err == nil {
+				_, err = machines.Recv()
+			}
+			ended <- err
+		}()
+		settled()
+		s.shutdown()
+		for range 2 {
+			refused(t, <-ended, codes.Unavailable, "GOING_AWAY")
 		}
 	})
 }
