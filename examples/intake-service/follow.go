@@ -62,15 +62,13 @@ func (f *follower) get() Status {
 // example because the server is restarted, goes on after the last revision that was
 // seen: no event is missed and none comes twice.
 func (f *follower) run(ctx context.Context, replays reprisev1.ReplayServiceClient) error {
-	for tries := 0; ; tries++ {
+	for tries := 0; ctx.Err() == nil; tries++ {
 		before := f.revision
 		err := f.watch(ctx, replays)
 		switch {
 		case err == nil:
 			return nil
-		case ctx.Err() != nil:
-			return nil // the service ends
-		case !passing(err):
+		case !passing(err) && ctx.Err() == nil:
 			return err // forgotten, or not ours to see
 		case f.revision > before:
 			tries = 0 // it was a healthy stream
@@ -78,10 +76,9 @@ func (f *follower) run(ctx context.Context, replays reprisev1.ReplayServiceClien
 		f.mu.Lock()
 		f.status.Stale = true
 		f.mu.Unlock()
-		if wait(ctx, tries) != nil {
-			return nil
-		}
+		_ = wait(ctx, tries) // when ctx ends, so does the loop
 	}
+	return nil // the service ends
 }
 
 // watch follows one stream and returns nil when the replay has ended.

@@ -48,8 +48,7 @@ func (s *Store) Begin(ctx context.Context, digest string, offset int64) (*Upload
 		return nil, err
 	}
 	if err := u.open(offset); err != nil {
-		u.leave(err)
-		return nil, err
+		return nil, u.leave(err)
 	}
 	return u, nil
 }

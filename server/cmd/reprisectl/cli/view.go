@@ -49,7 +49,8 @@ func (v *view) take(resp *reprisev1.WatchReplayResponse) update {
 	}
 	v.replay = resp.GetReplay()
 	v.seen = new(v.replay.GetRevision())
-	u.snapshot, u.events = v.beginning, append(v.held, resp.GetEvents()...)
+	v.held = append(v.held, resp.GetEvents()...)
+	u.snapshot, u.events = v.beginning, v.held
 	v.beginning, v.held = false, nil
 	return u
 }
