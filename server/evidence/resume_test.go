@@ -34,6 +34,8 @@ func cut(t *testing.T, client reprisev1.EvidenceServiceClient, digest string, co
 	}
 	send(t, stream, digest, content, offset)
 	synctest.Wait()
+	cancel()
+	synctest.Wait() // until the server has heard of it too
 }
 
 func TestAnUploadThatIsCutGoesOnWhereItStopped(t *testing.T) {

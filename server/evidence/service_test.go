@@ -42,12 +42,14 @@ func serve(t *testing.T, maxBytes int64, test func(*testing.T, *Store, reprisev1
 		if err != nil {
 			t.Fatal(err)
 		}
+		defer func() { // also when the test has failed for good
+			_ = conn.Close()
+			server.Stop()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}()
 		test(t, store, reprisev1.NewEvidenceServiceClient(conn))
-		_ = conn.Close()
-		server.Stop()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
 	})
 }
 
