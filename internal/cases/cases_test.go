@@ -67,8 +67,8 @@ func TestCase_b_AnAgentThatNeverComesBackPausesItsReplayAfterTheGrace(t *testing
 		held, _ := w.desktop.holdNext()
 		id := w.create(2)
 		<-held
+		w.relay.onUp(func(*reprisev1.ConnectRequest) fate { return drop }) // dead, not stopped: it says no more
 		w.stopAgent()
-		w.relay.onUp(nil)
 		r := w.await(id, reprisev1.ReplayState_REPLAY_STATE_PAUSED)
 		if got := r.GetPause().GetReason(); got != reprisev1.PauseReason_PAUSE_REASON_DEAD_CLIENT {
 			t.Errorf("paused with %v, want dead client", got)
