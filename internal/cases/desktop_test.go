@@ -23,6 +23,8 @@ type countingDesktop struct {
 	held     chan struct{} // closed when a gesture waits
 	released int
 	shade    uint8
+	noise    bool // its pictures are large files
+	full     bool // its pictures have the screen's size; small ones are quicker
 }
 
 var screen = image.Rect(0, 0, 1280, 800)
@@ -96,8 +98,15 @@ func (d *countingDesktop) Capture(context.Context) (driver.Picture, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	img := image.NewRGBA(image.Rect(0, 0, 64, 40))
+	if d.full {
+		img = image.NewRGBA(screen)
+	}
 	for i := range img.Pix {
 		img.Pix[i] = d.shade
+	}
+	if d.noise {
+		img = image.NewRGBA(image.Rect(0, 0, 700, 500))
+		noisy(img, d.shade)
 	}
 	img.SetRGBA(0, 0, color.RGBA{255, 255, 255, 255}) // never of one colour
 	return driver.Picture{Image: img, Taken: time.Now(), Method: "screen"}, nil

@@ -18,7 +18,7 @@ import (
 // aimed at one message.
 type relay struct {
 	reprisev1.UnimplementedAgentServiceServer
-	reprisev1.UnimplementedEvidenceServiceServer
+	pictures
 	server reprisev1.AgentServiceClient
 
 	mu   sync.Mutex
@@ -106,8 +106,7 @@ var errCut = status.Error(codes.Unavailable, "the link was cut")
 
 // Connect implements AgentService.Connect.
 func (r *relay) Connect(agent grpc.BidiStreamingServer[reprisev1.ConnectRequest, reprisev1.ConnectResponse]) error {
-	md, _ := metadata.FromIncomingContext(agent.Context())
-	ctx, cancel := context.WithCancelCause(metadata.NewOutgoingContext(agent.Context(), metadata.Pairs("authorization", first(md.Get("authorization")))))
+	ctx, cancel := context.WithCancelCause(onward(agent.Context()))
 	defer cancel(nil)
 	server, err := r.server.Connect(ctx)
 	if err != nil {
@@ -143,6 +142,12 @@ func carry[T any](recv func() (*T, error), send func(*T) error, decide func(*T) 
 			}
 		}
 	}
+}
+
+// onward is a caller's context for a call to the server, with the caller's token.
+func onward(ctx context.Context) context.Context {
+	md, _ := metadata.FromIncomingContext(ctx)
+	return metadata.NewOutgoingContext(ctx, metadata.Pairs("authorization", first(md.Get("authorization"))))
 }
 
 func first(values []string) string {

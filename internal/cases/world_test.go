@@ -28,16 +28,17 @@ import (
 // world is a server and an agent in one bubble, with a relay between them and a
 // desktop that counts.
 type world struct {
-	t       *testing.T
-	ctx     context.Context
-	desktop *countingDesktop
-	relay   *relay
-	replays reprisev1.ReplayServiceClient
-	fleet   reprisev1.MachineServiceClient
-	agent   *running
-	start   func() *running
-	log     *told             // what the server and the agent logged
-	scrape  *bufconn.Listener // the metrics' port
+	t        *testing.T
+	ctx      context.Context
+	desktop  *countingDesktop
+	relay    *relay
+	replays  reprisev1.ReplayServiceClient
+	fleet    reprisev1.MachineServiceClient
+	evidence reprisev1.EvidenceServiceClient
+	agent    *running
+	start    func() *running
+	log      *told             // what the server and the agent logged
+	scrape   *bufconn.Listener // the metrics' port
 }
 
 // running is something that runs until it is stopped.
@@ -80,12 +81,15 @@ func newWorld(t *testing.T) *world {
 	server := run(ctx, func(ctx context.Context) error { return h.Run(ctx, lis, w.scrape) })
 	operator := connect(t, lis)
 	w.replays, w.fleet = reprisev1.NewReplayServiceClient(operator), reprisev1.NewMachineServiceClient(operator)
+	w.evidence = reprisev1.NewEvidenceServiceClient(operator)
 	w.ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+operatorToken(t, s.DataDir))
 
-	w.relay = &relay{server: reprisev1.NewAgentServiceClient(connect(t, lis))}
+	onward := connect(t, lis)
+	w.relay = &relay{server: reprisev1.NewAgentServiceClient(onward), pictures: pictures{to: reprisev1.NewEvidenceServiceClient(onward)}}
 	between := bufconn.Listen(1 << 20)
 	relayServer := grpc.NewServer()
 	reprisev1.RegisterAgentServiceServer(relayServer, w.relay)
+	reprisev1.RegisterEvidenceServiceServer(relayServer, w.relay)
 	relays := run(ctx, func(context.Context) error { return relayServer.Serve(between) })
 	spool := t.TempDir()
 	w.start = func() *running { return w.newAgent(ctx, between, secret, spool, log) }
