@@ -64,7 +64,7 @@ func explain(f facts) []*reprisev1.Cause {
 	case head.State.Ended():
 		return []*reprisev1.Cause{endedCause(head)}
 	case f.unreadable:
-		return []*reprisev1.Cause{journalCause(head.MachineID)}
+		return []*reprisev1.Cause{journalCause(head.MachineID, "read")}
 	}
 	if n := len(f.now.Ahead); n > 0 {
 		holder := f.now.Ahead[0]
@@ -91,6 +91,9 @@ func explainHolder(f facts, holder dispatch.View) []*reprisev1.Cause {
 	case !f.now.Usable:
 		causes = append(causes, desktopCause(f.machine))
 	}
+	if f.now.Failing {
+		causes = append(causes, journalCause(holder.Head.MachineID, "written"))
+	}
 	if f.now.Draining {
 		causes = append(causes, drainingCause())
 	}
@@ -107,9 +110,9 @@ func endedCause(h replay.Head) *reprisev1.Cause {
 	}
 }
 
-func journalCause(machineID string) *reprisev1.Cause {
+func journalCause(machineID, what string) *reprisev1.Cause {
 	return &reprisev1.Cause{
-		Message: sayJournal(machineID),
+		Message: sayJournal(machineID, what),
 		Kind:    &reprisev1.Cause_JournalUnavailable{JournalUnavailable: &reprisev1.JournalUnavailableCause{MachineId: machineID}},
 	}
 }

@@ -61,7 +61,13 @@ func TestAChainOfCausesLeadsToWhatCanBeActedUpon(t *testing.T) {
 	}{
 		"ended":      {facts{now: dispatch.Situation{View: viewOf("r-1", replay.Failed)}}, "ended", "failed"},
 		"unreadable": {facts{now: dispatch.Situation{View: running}, unreadable: true, machine: connected}, "journal_unavailable", "cannot be read"},
-		"ready":      {facts{now: there(dispatch.Situation{View: running}), machine: connected}, "ready", "r-1"},
+		"unwritable": {
+			facts{now: there(dispatch.Situation{View: running, Failing: true}), machine: connected}, "journal_unavailable", "cannot be written",
+		},
+		"unwritable and away": {
+			facts{now: dispatch.Situation{View: running, Failing: true, Usable: true}, machine: away}, "machine_offline journal_unavailable", "cannot be written",
+		},
+		"ready": {facts{now: there(dispatch.Situation{View: running}), machine: connected}, "ready", "r-1"},
 		"in flight": {
 			facts{now: there(dispatch.Situation{View: running, InFlight: flight(pending.Receipt)}), machine: connected}, "action_in_flight", "delivered again",
 		},

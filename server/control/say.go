@@ -18,8 +18,9 @@ func sayEnded(h replay.Head) string {
 	return "the replay is " + word(h.State.String()) + because(h.EndReason)
 }
 
-func sayJournal(machineID string) string {
-	return "the journal of machine " + machineID + " cannot be read, so nothing is decided; the server's log says why"
+// what is what cannot be done: it cannot be read, or written.
+func sayJournal(machineID, what string) string {
+	return "the journal of machine " + machineID + " cannot be " + what + ", so nothing is decided; the server's log says why"
 }
 
 func sayBehind(holder replay.Head, ahead int) string {

@@ -73,6 +73,7 @@ type Loop struct {
 	inFlight int       // what the observer was told last
 	retryAt  time.Time // zero: no write has failed
 	broken   bool      // the state must be read again before anything is decided
+	failing  bool      // the last write failed
 }
 
 func newLoop(m *Machine, j Journal, o Observer, log *slog.Logger) *Loop {
@@ -166,6 +167,7 @@ func (l *Loop) write(ctx context.Context, entries []replay.Entry) error {
 	start := time.Now()
 	err := l.journal.Append(ctx, entries)
 	l.observer.Appended(time.Since(start), err)
+	l.failing = err != nil
 	return unwritable(err)
 }
 

@@ -53,6 +53,7 @@ type Situation struct {
 	PausesIn  time.Duration // the grace that is left of a running holder; 0: none runs
 	Usable    bool          // the desktop can take input; true while the agent is away
 	Draining  bool          // nothing is dispatched any more
+	Failing   bool          // the journal did not take the last write
 	InFlight  *InFlight     // of the holder; nil: none
 	Idle      bool          // the holder is open and has nothing to do
 }
@@ -72,7 +73,13 @@ type InFlight struct {
 // Situation says what holds a live replay up. found is false when the machine has
 // no such live replay.
 func (l *Loop) Situation(ctx context.Context, replayID string) (s Situation, found bool, err error) {
-	seen, err := ask(ctx, l, func(m *Machine) *Situation { return m.situation(time.Now(), replayID) })
+	seen, err := ask(ctx, l, func(m *Machine) *Situation {
+		s := m.situation(time.Now(), replayID)
+		if s != nil {
+			s.Failing = l.failing
+		}
+		return s
+	})
 	if err != nil || seen == nil {
 		return Situation{}, false, err
 	}
