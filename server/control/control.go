@@ -6,6 +6,7 @@ package control
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/interceptors/auth"
@@ -68,6 +69,8 @@ type Service struct {
 	cfg Config
 	// requests keeps calls with one request id apart from each other.
 	requests keyedMutex
+	// paged is the ended replay whose actions were asked for last; nil: none.
+	paged atomic.Pointer[replay.Replay]
 }
 
 // New returns the services.

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/reprise-rpa/reprise/server/pending"
@@ -74,4 +75,45 @@ func (m *Machine) actionView(r *replay.Replay, a *replay.Action) ActionView {
 func ViewOfAction(r *replay.Replay, a *replay.Action) ActionView {
 	step := &r.Steps[a.Step]
 	return ActionView{Action: *a, Name: step.Name, Kind: step.Kind, Payload: step.Payload}
+}
+
+// Page is some of a replay's actions, in the order of the workflow and then of the
+// decisions.
+type Page struct {
+	Actions []ActionView
+	Last    replay.Place // of the last one, while others follow; zero: none do
+}
+
+// PageOf returns the actions of a replay that no machine holds, size of them at
+// most, which stand behind a place.
+func PageOf(r *replay.Replay, after replay.Place, size int) Page {
+	return pageOf(r, after, size, ViewOfAction)
+}
+
+func pageOf(r *replay.Replay, after replay.Place, size int, show func(*replay.Replay, *replay.Action) ActionView) Page {
+	var p Page
+	for at, a := range r.After(after) {
+		if len(p.Actions) == size {
+			return p
+		}
+		p.Actions, p.Last = append(p.Actions, show(r, a)), at
+	}
+	p.Last = replay.Place{}
+	return p
+}
+
+// Page is PageOf a live replay; found is false when the machine has no such one.
+func (l *Loop) Page(ctx context.Context, replayID string, after replay.Place, size int) (p Page, found bool, err error) {
+	seen, err := ask(ctx, l, func(m *Machine) *Page {
+		r := m.find(replayID)
+		if r == nil {
+			return nil
+		}
+		p := pageOf(r, after, size, m.actionView)
+		return &p
+	})
+	if err != nil || seen == nil {
+		return Page{}, false, err
+	}
+	return *seen, true, nil
 }
