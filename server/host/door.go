@@ -33,6 +33,7 @@ var services = []string{
 type Door struct {
 	lis    net.Listener
 	conns  chan net.Conn // accepted, for whoever serves now
+	closed chan struct{} // closed when nobody serves any more
 	ended  chan struct{} // closed when accepting has failed, with err
 	err    error
 	before *grpc.Server
@@ -45,7 +46,7 @@ func OpenDoor(lis net.Listener, s settings.Settings, log *slog.Logger) (*Door, e
 	if err != nil {
 		return nil, err
 	}
-	d := &Door{lis: lis, conns: make(chan net.Conn), ended: make(chan struct{})}
+	d := &Door{lis: lis, conns: make(chan net.Conn), closed: make(chan struct{}), ended: make(chan struct{})}
 	d.before = grpc.NewServer(append(options, grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error {
 		return rpcstatus.Error(ErrRecovering)
 	}))...)
@@ -70,7 +71,8 @@ func (d *Door) accept() {
 		}
 		select {
 		case d.conns <- conn:
-		case <-d.ended:
+		case <-d.closed:
+			_ = conn.Close() // nobody will take it
 		}
 	}
 }
@@ -87,7 +89,15 @@ func (d *Door) HandOver() net.Listener {
 // Close ends everything, the address included.
 func (d *Door) Close() error {
 	d.stop()
-	return d.lis.Close()
+	return d.shut()
+}
+
+// shut closes the address, and what was accepted and never taken.
+func (d *Door) shut() error {
+	close(d.closed)
+	err := d.lis.Close()
+	<-d.ended
+	return err
 }
 
 // lingerTime is how long who waits at the door may take to leave by itself, such
@@ -133,7 +143,7 @@ func (s *side) Close() error {
 	first := false
 	s.once.Do(func() { close(s.closed); first = true })
 	if first && s.last {
-		return s.door.lis.Close()
+		return s.door.shut()
 	}
 	return nil
 }

@@ -143,3 +143,30 @@ func TestADoorThatCannotBeOpenedClosesTheAddress(t *testing.T) {
 		t.Error("the address is still open")
 	}
 }
+
+// Who has just been let in when the server goes away is let go of, and nothing of
+// the door is left.
+func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lis := bufconn.Listen(1)
+		door, err := OpenDoor(lis, settings.Default(), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := door.HandOver()
+		conn, err := lis.DialContext(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait() // accepted, and taken by nobody
+		if err := next.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := conn.Read(make([]byte, 1)); err == nil {
+			t.Error("the connection is still open")
+		}
+		if _, err := next.Accept(); err == nil {
+			t.Error("a closed listener accepts")
+		}
+	})
+}

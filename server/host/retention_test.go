@@ -14,6 +14,7 @@ import (
 	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/evidence"
 )
 
 // store puts a picture of one shade into a folder of evidence that nobody has open,
@@ -80,4 +81,34 @@ func wantFiles(t *testing.T, want map[string]bool) {
 			t.Errorf("%s is there: %v, want %v", filepath.Base(path), err == nil, there)
 		}
 	}
+}
+
+// A replay may be created while its anchor is being looked at: what it needs stays,
+// however little room there is.
+func TestAnAnchorOfAReplayThatIsBeingCreatedStays(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		anchor, needed := store(t, dir, 2, time.Now().Add(-time.Hour))
+		_, other := store(t, dir, 3, time.Now().Add(-time.Hour))
+		h, client, ctx := serve(t, config(dir, &lines{}))
+		if _, err := h.Tokens().AddAgent("desk-1"); err != nil {
+			t.Fatal(err)
+		}
+		// dropPictures, with a replay created between its two halves.
+		before, err := h.neededPictures(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.CreateReplay(ctx, &reprisev1.CreateReplayRequest{MachineId: "desk-1", Workflow: &reprisev1.Workflow{
+			Name: "w", Actions: []*reprisev1.Action{{
+				Kind: &reprisev1.Action_Click{Click: &reprisev1.Click{}}, Target: &reprisev1.Target{AnchorImage: &reprisev1.AnchorImage{Sha256: anchor}},
+			}},
+		}}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.pictures.Sweep(ctx, evidence.Retention{MaxBytes: 1}, func(d string) bool { return before[d] }); err != nil {
+			t.Fatal(err)
+		}
+		wantFiles(t, map[string]bool{needed: true, other: false})
+	})
 }
