@@ -233,7 +233,8 @@ type AppendActionsRequest struct {
 	// same id and body append once, however often they are sent.
 	RequestId string `protobuf:"bytes,2,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// The actions, in the order in which they are executed. A replay has at most
-	// 100000 altogether.
+	// 100000 altogether. The workflow's own monitor is not filled in: an action that
+	// names none goes to the one of index 0.
 	Actions []*Action `protobuf:"bytes,3,rep,name=actions,proto3" json:"actions,omitempty"`
 	// These were the last: close the replay in the same step.
 	Close         bool `protobuf:"varint,4,opt,name=close,proto3" json:"close,omitempty"`
