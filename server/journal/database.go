@@ -120,7 +120,8 @@ func (d database) setUp(ctx context.Context) (err error) {
 }
 
 // migrate brings the tables to the newest version, each step in a transaction
-// of its own. A step that writes a table anew needs room for the table once more.
+// of its own. No step so far copies records, so it needs some 100 KiB of room,
+// however large the journal is.
 func (d database) migrate(ctx context.Context) (err error) {
 	db, err := sql.Open("sqlite3", d.writable())
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -106,6 +108,10 @@ func TestRecordsOfTheFirstVersionKeepTheirOrderAsPositions(t *testing.T) {
 				t.Errorf("%s: the head of %s is %+v, %v", when, e.Head.ReplayID, head, err)
 			}
 		}
+		next := create(t, "new, "+when, "m1")
+		mustAppend(t, j, next)
+		entries = append(entries, next)
+		holds(t, j, entries)
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -113,6 +119,73 @@ func TestRecordsOfTheFirstVersionKeepTheirOrderAsPositions(t *testing.T) {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
+}
+
+// The position is a declared key: SQLite numbers other rows anew when it
+// compacts the file, and a reader would go on at another record.
+func TestPositionsSurviveThatTheFileIsCompacted(t *testing.T) {
+	dir := versionOne(t, interleaved(t)...)
+	j := open(t, Options{Dir: dir})
+	mustAppend(t, j, life(t, "new", "m1")...)
+	if err := j.delete(t.Context(), []string{"b"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := sqlite3.Open(j.db.writable())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.Exec("VACUUM"), c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	j = open(t, Options{Dir: dir})
+	expectEvents(t, j, 5, replay.EventFilter{}, 10, 10, "6 a/3", "7 live/1", "8 new/1", "9 new/2", "10 new/3")
+	if err := Verify(t.Context(), dir, io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+// The upgrade copies no record: a disk that has room for the server has room
+// for it, and it takes no longer with years of records.
+func TestAnUpgradeNeedsNoRoomForTheRecords(t *testing.T) {
+	var entries []replay.Entry
+	for i := range 8 {
+		id := fmt.Sprintf("large%d", i)
+		c := created(id, "m", 1)
+		c.Steps[0].Payload = make([]byte, 1<<20)
+		entries = append(entries, newScript().next(t, id, c))
+	}
+	dir := versionOne(t, entries...)
+	before := bytesIn(t, dir)
+	j := open(t, Options{Dir: dir}) // its log is as large as it ever was
+	if grown := bytesIn(t, dir) - before; grown > 1<<19 {
+		t.Errorf("the upgrade of %d KiB took %d KiB more", before>>10, grown>>10)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if grown := bytesIn(t, dir) - before; grown > 1<<16 {
+		t.Errorf("the upgrade of %d KiB leaves %d KiB more", before>>10, grown>>10)
+	}
+}
+
+// bytesIn is how large the files of a directory are together.
+func bytesIn(t *testing.T, dir string) (size int64) {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		size += info.Size()
+	}
+	return size
 }
 
 // A power cut at any moment of the upgrade leaves the old tables or the new ones,
@@ -149,6 +222,8 @@ func TestAnUpgradeCanBeTakenBack(t *testing.T) {
 	entries := interleaved(t)
 	dir := versionOne(t, entries...)
 	j := open(t, Options{Dir: dir})
+	next := create(t, "new", "m1")
+	mustAppend(t, j, next)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +242,11 @@ func TestAnUpgradeCanBeTakenBack(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	holds(t, open(t, Options{Dir: dir}), entries)
+	var out bytes.Buffer
+	if err := Verify(t.Context(), dir, &out); err != nil || !strings.Contains(out.String(), "4 replays, 8 records, 0 faults") {
+		t.Errorf("Verify = %v\n%s", err, out.String())
+	}
+	holds(t, open(t, Options{Dir: dir}), append(entries, next))
 }
 
 // A tool of this version may look at a directory before a server of this version
@@ -184,9 +263,9 @@ func TestTheFirstVersionIsInspectedAsItIs(t *testing.T) {
 	}
 }
 
-// What cannot be read cannot be brought along. Nothing is left out in silence: the
-// upgrade is refused, and the files stay as they were.
-func TestADamagedJournalIsNotUpgraded(t *testing.T) {
+// Records that cannot be read stay as they are: they keep nobody from the upgrade,
+// and are told after it as before.
+func TestAnUpgradeLeavesDamageAsItIs(t *testing.T) {
 	var entries []replay.Entry
 	for i := range 3 {
 		s, id := newScript(), fmt.Sprintf("ended%d", i)
@@ -204,13 +283,24 @@ func TestADamagedJournalIsNotUpgraded(t *testing.T) {
 	if err := os.WriteFile(path, db, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = Open(t.Context(), Options{Dir: dir}); !errors.Is(err, ErrDamaged) {
-		t.Fatalf("Open = %v, want %v", err, ErrDamaged)
-	}
-	kindOf(t, dir, err)
-	var out bytes.Buffer
-	if err := Verify(t.Context(), dir, &out); !errors.Is(err, ErrDamaged) || !strings.Contains(out.String(), "fault: replay ended1: its records") ||
-		!strings.Contains(out.String(), "3 replays, 4 records, 2 faults") {
-		t.Errorf("Verify = %v\n%s", err, out.String())
+	for _, when := range []string{"before the upgrade", "after it"} {
+		var out bytes.Buffer
+		if err := Verify(t.Context(), dir, &out); !errors.Is(err, ErrDamaged) || !strings.Contains(out.String(), "fault: replay ended1: its records") ||
+			!strings.Contains(out.String(), "3 replays, 4 records, 2 faults") {
+			t.Errorf("%s: Verify = %v\n%s", when, err, out.String())
+		}
+		var log bytes.Buffer
+		j := open(t, Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		for i, want := range []error{nil, ErrDamaged, nil} {
+			if _, err := j.Records(t.Context(), fmt.Sprintf("ended%d", i)); !errors.Is(err, want) {
+				t.Errorf("%s: the records of ended%d: %v, want %v", when, i, err, want)
+			}
+		}
+		if !strings.Contains(log.String(), "cannot be read any more: ended1") {
+			t.Errorf("%s: the log does not name what is lost:\n%s", when, log.String())
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
