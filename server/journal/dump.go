@@ -9,13 +9,15 @@ import (
 	"strings"
 	"time"
 
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
 // Dump writes the journal in dir for people, a line for each event: replay after
-// replay in the order of their creation. Of what an action types or pastes, of a
-// report and of every other text that an agent may have taken from the screen it
-// gives the size alone. A record that cannot be read has a line that says so,
+// replay in the order of their creation. It shows ids, the names of workflows,
+// kinds, machines and of who did something, and words that the schema knows. Of
+// every other text, which a person may have typed or an agent may have taken from
+// the screen, it gives the size alone. A record that cannot be read has a line that says so,
 // and makes Dump return an error at the end.
 func Dump(ctx context.Context, dir string, w io.Writer) error {
 	unreadable := 0
@@ -73,14 +75,14 @@ func describe(ev replay.Event) string {
 		return fields("requeued", "action", ev.ActionID, "reason", ev.Reason, "spent", ev.Spent, "refund", ev.Refund, "tail", ev.Tail)
 	case replay.Reported:
 		r := ev.Report
-		return fields("reported", "action", ev.ActionID, "attempt", ev.AttemptID, "outcome", ev.Outcome, "success", r.Success, "code", r.Code,
+		return fields("reported", "action", ev.ActionID, "attempt", ev.AttemptID, "outcome", ev.Outcome, "success", r.Success, "code", knownCode(r.Code),
 			"completion", int(r.Completion), "no_change", r.NoChange, "needs_human", r.NeedsHuman, "message_bytes", len(r.Message), "report_bytes", len(r.Payload))
 	case replay.LostMemory:
 		return fields("lost_memory", "action", ev.ActionID)
 	case replay.GaveUp:
 		return fields("gave_up", "action", ev.ActionID, "all_deliveries", ev.AllDeliveries)
 	case replay.PausedBy:
-		return fields("paused_by", "reason", ev.Reason, "by", ev.By, "decide", ev.Decide, "again", strings.Join(ev.Again, ","), "gate", ev.Gate,
+		return fields("paused_by", "reason", knownReason(ev.Reason), "by", ev.By, "decide", ev.Decide, "again", strings.Join(ev.Again, ","), "gate", ev.Gate,
 			"checks", checkIDs(ev.Checks), "message_bytes", len(ev.Message))
 	case replay.GatePassed:
 		return fields("gate_passed", "step", ev.Step)
@@ -91,9 +93,45 @@ func describe(ev replay.Event) string {
 		}
 		return fields("resumed", "by", ev.By, "acked", strings.Join(ev.Acked, ","), "skip", ev.Skip, "from", ev.From, "position", position)
 	case replay.Ended:
-		return fields("ended", "state", ev.State, "reason", ev.Reason, "by", ev.By)
+		return fields("ended", "state", ev.State, "code", codeIn(ev), "by", ev.By, "reason_bytes", len(ev.Reason))
 	}
 	return fmt.Sprintf("%T", ev)
+}
+
+// unknown stands for a text in the place of a word, which it is not.
+const unknown = "unknown"
+
+// knownCode returns code if it names an error, else unknown.
+func knownCode(code string) string {
+	if code == "" || code == replay.CodeOther || isValue(reprisev1.ErrorCode_value, "ERROR_CODE_", code) {
+		return code
+	}
+	return unknown
+}
+
+// knownReason returns reason if it is one that a replay pauses for, else unknown.
+func knownReason(reason string) string {
+	if reason == "" || isValue(reprisev1.PauseReason_value, "PAUSE_REASON_", reason) {
+		return reason
+	}
+	return unknown
+}
+
+// codeIn returns the error that made a replay fail, which its reason names behind
+// the action; empty when it names none.
+func codeIn(ev replay.Ended) string {
+	_, rest, _ := strings.Cut(ev.Reason, ": ")
+	code, _, _ := strings.Cut(rest, ": ")
+	if code = knownCode(code); ev.State != replay.Failed || code == unknown {
+		return ""
+	}
+	return code
+}
+
+// isValue says whether word is the name of a value of an enum, as records write it.
+func isValue(values map[string]int32, prefix, word string) bool {
+	_, ok := values[prefix+strings.ToUpper(word)]
+	return ok && word == strings.ToLower(word)
 }
 
 func describeCreated(ev replay.Created) string {
