@@ -95,7 +95,7 @@ func (a *app) append(ctx context.Context, c *client, pictures []workflow.Picture
 			return err
 		})
 		if exitOf(err) == exitUnreachable && c.met.made.Load() {
-			_, _ = fmt.Fprintf(a.env.Stderr, "whether all was appended is not known: append it again with --request-id %s, nothing is appended twice\n",
+			_, _ = fmt.Fprintf(a.errs, "whether all was appended is not known: append it again with --request-id %s, nothing is appended twice\n",
 				quote(reqs[0].GetRequestId()))
 		}
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 // done; above it stays what a person may want to read later.
 type barDisplay struct {
 	lines *plainDisplay
-	w     io.Writer
+	w     io.Writer // the terminal itself: the bar's own escapes go there
 	width int
 	bar   *progressbar.ProgressBar // nil until the number of actions is known
 }
@@ -68,7 +68,7 @@ func (d *barDisplay) doing(v *view) string {
 	if a.GetDoing() != "" {
 		text += ": " + firstLine(a.GetDoing())
 	}
-	return clip(text, room)
+	return clip(inLine(text), room)
 }
 
 // above writes lines where the bar is, and lets the bar follow below them.
@@ -81,7 +81,7 @@ func (d *barDisplay) above(text string) error {
 			return err
 		}
 	}
-	_, err := io.WriteString(d.w, text)
+	_, err := io.WriteString(printer{d.w}, text)
 	return err
 }
 
@@ -96,7 +96,7 @@ func (d *barDisplay) end(v *view, _ int) error {
 		if err := d.bar.Finish(); err != nil {
 			return err
 		}
-		_, err := io.WriteString(d.w, "\n"+endLines(v)) // the full bar stays
+		_, err := io.WriteString(printer{d.w}, "\n"+endLines(v)) // the full bar stays
 		return err
 	}
 	return d.above(endLines(v))
@@ -108,7 +108,7 @@ func (a *app) display(id string) display {
 	if a.output == lines {
 		return &jsonDisplay{emit: a.emit, id: id, steer: steer}
 	}
-	p := &plainDisplay{w: a.env.Stdout, where: a.env.Location, steer: steer}
+	p := &plainDisplay{w: a.out, where: a.env.Location, steer: steer}
 	if width, _, ok := a.env.Terminal(); ok {
 		return &barDisplay{lines: p, w: a.env.Stdout, width: width}
 	}

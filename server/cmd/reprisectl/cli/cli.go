@@ -37,8 +37,9 @@ type Env struct {
 
 // app is one run of the program.
 type app struct {
-	env     Env
-	started bool // the command line was understood
+	env       Env
+	out, errs io.Writer // what people read; env's own writers are for JSON, PNG and our own escapes
+	started   bool      // the command line was understood
 	// The flags that all commands share.
 	server, tokenFile, caFile string
 	output                    format
@@ -57,7 +58,7 @@ func Main(ctx context.Context, env Env) int {
 	if env.Location == nil {
 		env.Location = time.UTC
 	}
-	a := &app{env: env}
+	a := &app{env: env, out: printer{env.Stdout}, errs: printer{env.Stderr}}
 	root := a.root()
 	root.SetArgs(env.Args)
 	root.SetOut(env.Stdout)

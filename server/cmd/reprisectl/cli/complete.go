@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,19 @@ func (a *app) names(cmd *cobra.Command, ask func(context.Context, *client) ([]st
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" }), cobra.ShellCompDirectiveNoFileComp
+}
+
+// offer is a word to complete and what a shell says about it; empty, which is
+// offered to nobody, when the word cannot be typed as a terminal shows it.
+func offer(word, about string) string {
+	switch {
+	case word == "", inLine(word) != word:
+		return ""
+	case about == "":
+		return word
+	}
+	return word + "\t" + inLine(about)
 }
 
 // completeReplays offers replays in one of these states, the newest first.
@@ -50,7 +63,7 @@ func (a *app) completeReplays(states ...reprisev1.ReplayState) completion {
 		names, directive := a.names(cmd, func(ctx context.Context, c *client) (names []string, err error) {
 			resp, err := c.replays.ListReplays(ctx, &reprisev1.ListReplaysRequest{States: states, PageSize: 50})
 			for _, r := range resp.GetReplays() {
-				names = append(names, fmt.Sprintf("%s\t%s on %s, %s", r.GetReplayId(), clip(firstLine(r.GetWorkflowName()), 30), r.GetMachineId(), stateWord(r)))
+				names = append(names, offer(r.GetReplayId(), fmt.Sprintf("%s on %s, %s", clip(firstLine(r.GetWorkflowName()), 30), r.GetMachineId(), stateWord(r))))
 			}
 			return names, err
 		})
@@ -67,7 +80,7 @@ func (a *app) machineNames(cmd *cobra.Command, _ []string, _ string) ([]string, 
 	return a.names(cmd, func(ctx context.Context, c *client) (names []string, err error) {
 		resp, err := c.machines.ListMachines(ctx, &reprisev1.ListMachinesRequest{})
 		for _, m := range resp.GetMachines() {
-			names = append(names, m.GetMachineId())
+			names = append(names, offer(m.GetMachineId(), ""))
 		}
 		return names, err
 	})
@@ -75,7 +88,7 @@ func (a *app) machineNames(cmd *cobra.Command, _ []string, _ string) ([]string, 
 
 // completeSteps offers what --ack and --from may name in the replay.
 func (a *app) completeSteps(cmd *cobra.Command) {
-	offer := func(flag string, pick func(*reprisev1.Replay) []string) {
+	complete := func(flag string, pick func(*reprisev1.Replay) []string) {
 		_ = cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) == 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
@@ -86,15 +99,16 @@ func (a *app) completeSteps(cmd *cobra.Command) {
 			})
 		})
 	}
-	offer("ack", func(r *reprisev1.Replay) (ids []string) {
+	complete("ack", func(r *reprisev1.Replay) (ids []string) {
 		for _, c := range r.GetPause().GetSafetyChecks() {
-			ids = append(ids, c.GetId()+"\t"+c.GetLabel())
+			ids = append(ids, offer(c.GetId(), c.GetLabel()))
 		}
 		return ids
 	})
-	offer("from", func(r *reprisev1.Replay) (names []string) {
+	complete("from", func(r *reprisev1.Replay) (names []string) {
 		for _, s := range r.GetActions() {
-			names = append(names, or(s.GetName(), s.GetActionId())+"\t"+word(s.GetState(), "ACTION_STATE_"))
+			about := word(s.GetState(), "ACTION_STATE_")
+			names = append(names, or(offer(s.GetName(), about), offer(s.GetActionId(), about)))
 		}
 		return names
 	})

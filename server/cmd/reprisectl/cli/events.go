@@ -111,7 +111,7 @@ func (w *eventWatch) show(resp *reprisev1.WatchEventsResponse) error {
 	var b strings.Builder
 	if w.away {
 		w.away = false
-		_, _ = fmt.Fprintln(w.a.env.Stderr, "the server is back")
+		_, _ = fmt.Fprintln(w.a.errs, "the server is back")
 	}
 	for _, r := range resp.GetSnapshot() {
 		fmt.Fprintf(&b, "%s  %s  %s  is %s: %d of %d actions settled\n",
@@ -168,7 +168,7 @@ func (w *eventWatch) lost(err error) error {
 	if w.a.output == lines {
 		return w.a.emit(line{Type: "connection", State: "lost", Message: status.Convert(err).Message()})
 	}
-	_, _ = fmt.Fprintf(w.a.env.Stderr, "the server is away, trying again (%s)\n", status.Convert(err).Message())
+	_, _ = fmt.Fprintf(w.a.errs, "the server is away, trying again (%s)\n", status.Convert(err).Message())
 	return nil
 }
 
@@ -181,5 +181,5 @@ func (w *eventWatch) position(id string) {
 		_ = w.a.emit(line{Type: "position", ResumeEventID: id}) // a closed output was told already
 		return
 	}
-	_, _ = fmt.Fprintf(w.a.env.Stderr, "to go on from here: %s events --after %s\n", w.a.steer(), quote(id))
+	_, _ = fmt.Fprintf(w.a.errs, "to go on from here: %s events --after %s\n", w.a.steer(), quote(id))
 }

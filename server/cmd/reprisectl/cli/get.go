@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -109,19 +108,17 @@ func (a *app) showReplay(r *reprisev1.Replay) error {
 		b.WriteByte('\n')
 		writePause(&b, r, a.steer())
 	}
-	_, err := io.WriteString(a.env.Stdout, b.String())
+	_, err := io.WriteString(a.out, b.String())
 	return err
 }
 
 func writeActions(b *strings.Builder, actions []*reprisev1.ActionStatus) {
-	table := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	// Writing to a builder never fails.
-	_, _ = fmt.Fprintln(table, "STEP\tACTION\tNAME\tKIND\tSTATE\tDELIVERED\tRESENT\tRETRY\tREPORT")
+	t := newTable(b, "STEP", "ACTION", "NAME", "KIND", "STATE", "DELIVERED", "RESENT", "RETRY", "REPORT")
 	for _, s := range actions {
-		_, _ = fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\n", s.GetStep()+1, s.GetActionId(), or(clip(s.GetName(), 30), "-"), s.GetKind(),
-			word(s.GetState(), "ACTION_STATE_"), s.GetDeliveries(), s.GetResentCount(), s.GetRetryCount(), reportText(s.GetReport()))
+		t.row(fmt.Sprint(s.GetStep()+1), s.GetActionId(), or(clip(s.GetName(), 30), "-"), s.GetKind(), word(s.GetState(), "ACTION_STATE_"),
+			fmt.Sprint(s.GetDeliveries()), fmt.Sprint(s.GetResentCount()), fmt.Sprint(s.GetRetryCount()), reportText(s.GetReport()))
 	}
-	_ = table.Flush()
+	_ = t.flush() // writing to a builder never fails
 }
 
 // reportText says in a few words what was reported.

@@ -89,7 +89,7 @@ func emitTo(w io.Writer, l line) error {
 }
 
 func (a *app) printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(a.env.Stdout, format, args...)
+	_, err := fmt.Fprintf(a.out, format, args...)
 	return err
 }
 

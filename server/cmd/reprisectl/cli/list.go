@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -122,8 +121,7 @@ func parseState(name string) (reprisev1.ReplayState, error) {
 
 // list shows page after page, up to the limit.
 func (a *app) list(ctx context.Context, c *client, req *reprisev1.ListReplaysRequest, limit int) error {
-	table := tabwriter.NewWriter(a.env.Stdout, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(table, "REPLAY\tMACHINE\tSTATE\tSETTLED\tWORKFLOW\tCREATED") // Flush reports what failed
+	t := newTable(a.out, "REPLAY", "MACHINE", "STATE", "SETTLED", "WORKFLOW", "CREATED")
 	for limit > 0 {
 		req.PageSize = int32(min(limit, maxPage))
 		var page *reprisev1.ListReplaysResponse
@@ -141,8 +139,8 @@ func (a *app) list(ctx context.Context, c *client, req *reprisev1.ListReplaysReq
 				}
 				continue
 			}
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%d/%d\t%s\t%s\n", r.GetReplayId(), r.GetMachineId(), stateWord(r),
-				r.GetSettledCount(), r.GetActionCount(), clip(firstLine(r.GetWorkflowName()), 40), a.when(r.GetCreatedAt()))
+			t.row(r.GetReplayId(), r.GetMachineId(), stateWord(r), fmt.Sprintf("%d/%d", r.GetSettledCount(), r.GetActionCount()),
+				clip(firstLine(r.GetWorkflowName()), 40), a.when(r.GetCreatedAt()))
 		}
 		limit -= len(page.GetReplays())
 		if req.PageToken = page.GetNextPageToken(); req.GetPageToken() == "" {
@@ -152,7 +150,7 @@ func (a *app) list(ctx context.Context, c *client, req *reprisev1.ListReplaysReq
 	if a.output == lines {
 		return nil
 	}
-	return table.Flush()
+	return t.flush()
 }
 
 // when is a time for people, or a dash.

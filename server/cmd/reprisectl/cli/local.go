@@ -53,7 +53,7 @@ func (a *app) warn(warnings []workflow.Warning) {
 			_ = emitTo(a.env.Stderr, line{Type: "warning", File: w.File, Line: w.Line, Column: w.Column, Message: w.Message})
 			continue
 		}
-		_, _ = fmt.Fprintln(a.env.Stderr, w)
+		_, _ = fmt.Fprintln(a.errs, w)
 	}
 }
 
@@ -103,10 +103,10 @@ func (a *app) journalCommand() *cobra.Command {
 		journal.AddCommand(cmd)
 	}
 	add("dump", "Write all events for people, never typed text", func(ctx context.Context) error {
-		return a.env.Journal.Dump(ctx, data, a.env.Stdout)
+		return a.env.Journal.Dump(ctx, data, a.out)
 	})
 	add("verify", "Check that the journal is whole", func(ctx context.Context) error {
-		return a.env.Journal.Verify(ctx, data, a.env.Stdout)
+		return a.env.Journal.Verify(ctx, data, a.out)
 	})
 	return journal
 }

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,20 +64,19 @@ func (a *app) emitMachines(some []*reprisev1.Machine) error {
 // machineTable is a row for each machine below a row of titles.
 func (a *app) machineTable(all []*reprisev1.Machine) string {
 	var b strings.Builder
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0) // writing to a builder never fails
 	titles := []string{"MACHINE", "AGENT", "SINCE"}
 	for _, t := range traits {
 		titles = append(titles, t.title)
 	}
-	_, _ = io.WriteString(table, strings.Join(titles, "\t")+"\n")
+	table := newTable(&b, titles...)
 	for _, m := range all {
 		cells := []string{m.GetMachineId(), a.agent(m), a.when(m.GetConnectionChangedAt())}
 		for _, t := range traits {
 			cells = append(cells, or(clip(t.of(m), 60), "-"))
 		}
-		_, _ = io.WriteString(table, strings.Join(cells, "\t")+"\n")
+		table.row(cells...)
 	}
-	_ = table.Flush()
+	_ = table.flush() // writing to a builder never fails
 	return b.String()
 }
 

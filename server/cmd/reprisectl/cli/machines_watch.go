@@ -171,7 +171,8 @@ func (d *fleetTable) draw(text []string) error {
 		b.WriteString(clip(l, d.columns) + "\n")
 	}
 	d.drawn = len(text)
-	return d.a.printf("%s", b.String())
+	_, err := io.WriteString(d.a.env.Stdout, b.String()) // clip has made the lines printable
+	return err
 }
 
 func (d *fleetTable) lost(err error) error {

@@ -30,25 +30,25 @@ func (a *app) report(err error) int {
 		return exit
 	}
 	if faults := (workflow.Faults)(nil); errors.As(err, &faults) {
-		_, _ = fmt.Fprintln(a.env.Stderr, faults)
+		_, _ = fmt.Fprintln(a.errs, faults)
 		return exit
 	}
 	message, name, violations := fromStatus(err)
 	if name != "" {
 		message += " (" + name + ")"
 	}
-	_, _ = fmt.Fprintf(a.env.Stderr, "reprisectl: %s\n", message)
+	_, _ = fmt.Fprintf(a.errs, "reprisectl: %s\n", message)
 	for _, v := range violations {
 		if strings.Contains(message, v.Field+": "+v.Description) {
 			continue // a single one is the message
 		}
-		_, _ = fmt.Fprintf(a.env.Stderr, "  %s: %s\n", v.Field, v.Description)
+		_, _ = fmt.Fprintf(a.errs, "  %s: %s\n", v.Field, v.Description)
 	}
 	if hint := hints[reasonOf(err)]; hint != "" {
-		_, _ = fmt.Fprintf(a.env.Stderr, "  %s\n", hint)
+		_, _ = fmt.Fprintf(a.errs, "  %s\n", hint)
 	}
 	if exit == exitUsage && name == "" {
-		_, _ = fmt.Fprintln(a.env.Stderr, "See reprisectl --help.")
+		_, _ = fmt.Fprintln(a.errs, "See reprisectl --help.")
 	}
 	return exit
 }

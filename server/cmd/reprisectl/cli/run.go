@@ -113,7 +113,7 @@ func (a *app) create(ctx context.Context, c *client, pictures []workflow.Picture
 		return err
 	})
 	if exitOf(err) == exitUnreachable && c.met.made.Load() && !req.GetValidateOnly() {
-		_, _ = fmt.Fprintf(a.env.Stderr, "whether the replay was created is not known: run it again with --request-id %s, it is not created twice\n",
+		_, _ = fmt.Fprintf(a.errs, "whether the replay was created is not known: run it again with --request-id %s, it is not created twice\n",
 			quote(req.GetRequestId()))
 	}
 	return r, err
@@ -142,7 +142,7 @@ func (a *app) followTo(ctx context.Context, c *client, f following) error {
 	f.show = a.display(f.id)
 	err := c.follow(ctx, f)
 	if ctx.Err() != nil && a.output == plain {
-		_, _ = fmt.Fprintf(a.env.Stderr, "\nthe replay goes on: %s watch %s; to end it: %[1]s cancel %[2]s\n", a.steer(), quote(f.id))
+		_, _ = fmt.Fprintf(a.errs, "\nthe replay goes on: %s watch %s; to end it: %[1]s cancel %[2]s\n", a.steer(), quote(f.id))
 	}
 	return err
 }

@@ -132,6 +132,6 @@ func (a *app) showPicture(w io.Writer, path string, size int, ref *reprisev1.Evi
 	if note := firstLine(ref.GetNote()); note != "" {
 		fmt.Fprintf(&b, ": %s", note)
 	}
-	_, err := fmt.Fprintln(w, b.String())
+	_, err := fmt.Fprintln(printer{w}, b.String())
 	return err
 }

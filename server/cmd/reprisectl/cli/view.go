@@ -61,7 +61,7 @@ func (v *view) label(actionID string) string {
 }
 
 func label(a *reprisev1.ActionStatus) string {
-	return or(or(a.GetName(), clip(firstLine(a.GetIntention()), 60)), a.GetActionId())
+	return or(or(firstLine(a.GetName()), clip(firstLine(a.GetIntention()), 60)), a.GetActionId())
 }
 
 // tally counts what became of the steps so far.
@@ -130,8 +130,9 @@ func firstLine(s string) string {
 	return line
 }
 
-// clip shortens a text to so many characters.
+// clip makes a text printable and shortens it to so many characters.
 func clip(s string, most int) string {
+	s = printable(s)
 	if r := []rune(s); len(r) > most {
 		return string(r[:max(most-1, 0)]) + "…"
 	}
