@@ -115,7 +115,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	evidence := link.NewEvidence(waiting, log)
 	executor := execute.New(execute.Config{
 		Driver: a.cfg.Driver, Anchors: evidence, Evidence: evidence, Secrets: a.cfg.Secrets,
-		Masks: a.cfg.Masks, MinDisplay: a.cfg.MinDisplay, Log: log,
+		Masks: a.cfg.Masks, Begun: journal.Memory().Begun(), MinDisplay: a.cfg.MinDisplay, Log: log,
 	})
 	run := runner.New(runner.Config{
 		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember, Shower: a.cfg.Shower, Log: log,

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"bytes"
 	"image"
-	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -14,10 +13,8 @@ import (
 
 	"buf.build/go/protovalidate"
 
-	"github.com/reprise-rpa/reprise/agent/agent"
 	"github.com/reprise-rpa/reprise/agent/agenttest"
 	"github.com/reprise-rpa/reprise/agent/desktop"
-	"github.com/reprise-rpa/reprise/agent/work"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
 
@@ -46,19 +43,6 @@ func (w *world) stored(ref *reprisev1.EvidenceRef) image.Image {
 	return img
 }
 
-// blackIn counts the black pixels in an area.
-func blackIn(img image.Image, area image.Rectangle) int {
-	n := 0
-	for y := area.Min.Y; y < area.Max.Y; y++ {
-		for x := area.Min.X; x < area.Max.X; x++ {
-			if color.RGBAModel.Convert(img.At(x, y)) == (color.RGBA{A: 255}) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 func (w *world) capture(c *agenttest.Conn, m *reprisev1.Capture) *reprisev1.CaptureResult {
 	w.t.Helper()
 	w.must(c.Capture(m))
@@ -71,34 +55,6 @@ func (w *world) capture(c *agenttest.Conn, m *reprisev1.Capture) *reprisev1.Capt
 		w.t.Errorf("answered %v", r)
 	}
 	return r
-}
-
-// The masks of the machine, of the workflow and of the request; the screen is
-// 64×48 and has no black pixel in its upper half.
-func TestNoPictureThatReachesTheServerShowsWhatIsMasked(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		defer w.close()
-		w.start(func(cfg *agent.Config) { cfg.Masks = []work.Mask{{Width: 0.25, Height: 0.25}} })
-		c := w.open()
-		own, asked := image.Rect(0, 0, 16, 12), image.Rect(48, 0, 64, 12)
-		masks := []*reprisev1.Mask{{Left: 0.75, Width: 0.25, Height: 0.25}}
-		d := click("a", "a1")
-		d.Masks = masks
-		w.must(c.Dispatch(d))
-		r := w.report(c)
-		answer := w.capture(c, &reprisev1.Capture{CaptureId: "c", Masks: []*reprisev1.Mask{{Left: 0.75, Width: 0.25, Height: 0.5}}})
-		w.brought(3)
-		for _, ref := range []*reprisev1.EvidenceRef{r.GetScreenshotBefore(), r.GetScreenshotAfter(), answer.GetPicture()} {
-			img := w.stored(ref)
-			if blackIn(img, own) != own.Dx()*own.Dy() || blackIn(img, asked) != asked.Dx()*asked.Dy() || ref.GetMasks() != 2 {
-				t.Errorf("%d masks; what they cover shows", ref.GetMasks())
-			}
-			if n := blackIn(img, image.Rect(17, 0, 47, 24)); n > 1 { // the screen before has one at its origin alone
-				t.Errorf("%d pixels between the masks are black", n)
-			}
-		}
-	})
 }
 
 func TestACaptureIsAnsweredWhileAnActionRuns(t *testing.T) {

@@ -24,7 +24,7 @@ func (r *run) lookBefore(ctx context.Context) (*shot, error) {
 	if r.job.Action.Effect == work.ExpectNothing && r.cfg.Evidence == nil {
 		return nil, nil
 	}
-	frame, err := r.shoot(ctx, r.masks)
+	frame, err := r.shoot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -75,11 +75,11 @@ func (r *run) lookAfter(ctx context.Context, before *shot) error {
 func (r *run) effect(ctx context.Context, before shot) (*shot, error) {
 	var last shot
 	if r.job.Action.Effect == work.ExpectNothing {
-		frame, err := r.shoot(ctx, r.masks)
+		frame, err := r.shoot(ctx)
 		return &frame, err
 	}
 	changed, err := r.until(ctx, r.job.Settings.EffectTimeout, func() (bool, error) {
-		frame, err := r.shoot(ctx, r.masks)
+		frame, err := r.shoot(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -103,7 +103,7 @@ func (r *run) settle(ctx context.Context, frame shot) (bool, shot, error) {
 		return false, frame, err
 	}
 	settled, err := r.until(ctx, settleTime, func() (bool, error) {
-		next, err := r.shoot(ctx, r.masks)
+		next, err := r.shoot(ctx)
 		if err != nil {
 			return false, err
 		}
@@ -126,7 +126,7 @@ func (r *run) screenshot(ctx context.Context) error {
 	if r.cfg.Evidence == nil {
 		return faultf(work.Unsupported, "this agent keeps no screenshots")
 	}
-	frame, err := r.shoot(ctx, r.masks)
+	frame, err := r.shoot(ctx)
 	if err != nil {
 		return err
 	}

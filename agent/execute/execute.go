@@ -45,6 +45,7 @@ type Config struct {
 	Evidence   Evidence      // nil: no screenshots are taken
 	Secrets    Secrets       // nil: there are none
 	Masks      []work.Mask   // what no picture shows, whatever the action
+	Begun      []work.Begun  // what earlier processes began, oldest first; its masks still count
 	MinDisplay image.Point   // smallest usable primary monitor; zero: any
 	// Poll is the pause between two looks at the desktop; 0 means 50 ms.
 	Poll time.Duration
@@ -55,6 +56,7 @@ type Config struct {
 type Executor struct {
 	cfg    Config
 	packer packer
+	veil   veil
 }
 
 // New returns an executor.
@@ -65,7 +67,11 @@ func New(cfg Config) *Executor {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Executor{cfg: cfg}
+	e := &Executor{cfg: cfg}
+	for _, b := range cfg.Begun {
+		e.veil.begin(b)
+	}
+	return e
 }
 
 // Desktop says whether the desktop can take input now. A desktop that can't be
@@ -106,7 +112,7 @@ const (
 type run struct {
 	*Executor
 	job     work.Job
-	masks   []work.Mask // the action's and the machine's own
+	masks   []work.Mask // the action's, the machine's own, and what other replays have left
 	outcome work.Outcome
 	sent    sent
 	before  <-chan *work.Picture // the screen before; nil: not taken
@@ -114,7 +120,7 @@ type run struct {
 
 // Execute performs the job.
 func (e *Executor) Execute(ctx context.Context, job work.Job) work.Outcome {
-	r := &run{Executor: e, job: job, masks: e.masks(job.Action.Masks)}
+	r := &run{Executor: e, job: job, masks: union(e.cfg.Masks, job.Action.Masks, e.veil.left(job.Ref))}
 	r.outcome.StartedAt, r.outcome.Effect = time.Now(), work.NotChecked
 	err := r.perform(ctx)
 	if r.before != nil {
@@ -190,6 +196,7 @@ func (r *run) input(ctx context.Context, inputs []driver.Input) error {
 		// No result: the action runs when the journal can be written again.
 		return faultf(work.DesktopUnavailable, "nothing was sent, because the agent cannot keep its journal: %v", err)
 	}
+	r.veil.begin(work.Begun{Ref: r.job.Ref, Masks: r.job.Action.Masks})
 	r.job.Doing("sending input")
 	for _, in := range inputs {
 		if err := r.cfg.Driver.Do(ctx, in); err != nil {

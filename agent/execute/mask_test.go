@@ -113,7 +113,7 @@ func TestAPictureWhoseMonitorsAreInDoubtShowsNothing(t *testing.T) {
 }
 
 // Whatever the monitors and masks are, no pixel under a mask shows in a picture
-// that is kept, be it of an action or asked for beside it; and the screen that the
+// that is kept, whoever asks for it and whoever hides it; and the screen that the
 // driver gave is not written to.
 func TestNoPictureShowsWhatIsUnderAMask(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -139,15 +139,18 @@ func TestNoPictureShowsWhatIsUnderAMask(t *testing.T) {
 				Width: size.Draw(t, "width"), Height: size.Draw(t, "height"),
 			}
 		})
-		own, asked := rapid.SliceOfN(draw, 0, 2).Draw(rt, "own"), rapid.SliceOfN(draw, 1, 2).Draw(rt, "asked")
+		some := rapid.SliceOfN(draw, 0, 2)
+		own, asked := some.Draw(rt, "own"), some.Draw(rt, "asked")
+		left, late := some.Draw(rt, "left"), some.Draw(rt, "late")
 		kept := &shelf{kept: map[string][]byte{}}
-		e := execute.New(execute.Config{Driver: s, Evidence: kept, Masks: own})
+		e := execute.New(execute.Config{Driver: s, Evidence: kept, Masks: own, Begun: []work.Begun{{Masks: left}}})
+		s.onLook = func(*screen) { e.Received(late) } // a dispatch comes while the frame is taken
 		if o := e.Picture(t.Context(), asked); o.After == nil {
 			rt.Fatalf("%s %s", verdict(o), o.Message)
 		}
 		for _, data := range kept.kept {
 			picture := decode(t, data)
-			for _, m := range slices.Concat(own, asked) {
+			for _, m := range slices.Concat(own, asked, left, late) {
 				hidden(t, picture, bounds.Min, mask.Area(m, s.monitors[m.Monitor].Bounds))
 			}
 		}

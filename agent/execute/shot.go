@@ -24,10 +24,10 @@ type shot struct {
 // errMoved says that a mask may have been meant for another place of the picture.
 var errMoved = errors.New("the monitors changed while it was taken")
 
-// shoot takes a picture. The masks that it will get need the monitors as they were
+// shoot takes a picture. The masks that it may get need the monitors as they were
 // at that moment, so they are looked at before and after.
-func (e *Executor) shoot(ctx context.Context, masks []work.Mask) (shot, error) {
-	if len(masks) == 0 || e.cfg.Evidence == nil {
+func (e *Executor) shoot(ctx context.Context, masked bool) (shot, error) {
+	if !masked || e.cfg.Evidence == nil {
 		frame, err := e.cfg.Driver.Capture(ctx)
 		return shot{Picture: frame}, err
 	}
@@ -70,14 +70,22 @@ func (s shot) named(
 	}, nil
 }
 
-// masks returns an action's masks and the machine's own.
-func (e *Executor) masks(more []work.Mask) []work.Mask { return slices.Concat(e.cfg.Masks, more) }
+// Received says what no picture of the newest dispatch shows. It is called before
+// anything of that dispatch is done.
+func (e *Executor) Received(masks []work.Mask) { e.veil.receive(masks) }
+
+// shoot takes a picture of the action.
+func (r *run) shoot(ctx context.Context) (shot, error) {
+	return r.Executor.shoot(ctx, len(r.masks) > 0)
+}
 
 // Picture takes a picture of the screen as it is, beside whatever is executing,
 // and hands it over to be brought first. No input is sent. The outcome holds the
-// picture as After, or says why there is none.
+// picture as After, or says why there is none. To the masks that are asked for come
+// those of all that may be on the screen when it is taken, whatever whoever asks
+// knew of it: the newest dispatch, what has begun, what another replay left.
 func (e *Executor) Picture(ctx context.Context, masks []work.Mask) work.Outcome {
-	r := &run{Executor: e, masks: e.masks(masks)}
+	r := &run{Executor: e, masks: union(e.cfg.Masks, masks)}
 	picture, err := r.picture(ctx)
 	if err != nil {
 		code, message := codeOf(ctx, err)
@@ -93,10 +101,11 @@ func (r *run) picture(ctx context.Context) (*work.Picture, error) {
 	if err := r.usable(ctx); err != nil {
 		return nil, err
 	}
-	frame, err := r.shoot(ctx, r.masks)
+	frame, err := r.Executor.shoot(ctx, true)
 	if err != nil {
 		return nil, err
 	}
+	r.masks = union(r.masks, r.veil.all())
 	// Packed apart: an action under way is not made to wait, and finds the last
 	// screen of its own in its packer.
 	return frame.named(r.masks, pack, r.cfg.Evidence.KeepFirst)

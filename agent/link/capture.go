@@ -14,8 +14,11 @@ import (
 
 // Camera takes pictures of the screen.
 type Camera interface {
-	// Picture takes one beside whatever is executing, without what the masks cover,
-	// and hands it to the evidence to be brought first. The outcome holds it as
+	// Received says what no picture of the newest dispatch shows, before the runner
+	// hears of it.
+	Received(masks []work.Mask)
+	// Picture takes one beside whatever is executing, without what these masks and
+	// those of what is on the screen cover, and hands it to the evidence to be brought first. The outcome holds it as
 	// After, or says why there is none.
 	Picture(ctx context.Context, masks []work.Mask) work.Outcome
 }

@@ -27,6 +27,8 @@ func (l *listener) Handle(_ context.Context, e runner.Event) error {
 // camera takes no pictures.
 type camera struct{}
 
+func (camera) Received([]work.Mask) {}
+
 func (camera) Picture(context.Context, []work.Mask) work.Outcome {
 	return work.Failure(work.Internal, work.NotStarted, "no film")
 }

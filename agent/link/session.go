@@ -189,6 +189,9 @@ func (s *session) dispatch(ctx context.Context, d *reprisev1.Dispatch) error {
 	if out.Invalid != "" {
 		s.log.Error("an invalid dispatch", logkeys.Action, out.ActionID, logkeys.Reason, out.Invalid)
 	}
+	if out.Invalid == "" && s.cfg.Camera != nil {
+		s.cfg.Camera.Received(out.Action.Masks)
+	}
 	return s.toRunner(ctx, runner.Dispatched{Dispatch: out})
 }
 

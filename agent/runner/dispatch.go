@@ -104,7 +104,7 @@ func (c *Core) answer(d work.Dispatch, outcome work.Outcome) []Effect {
 func (r *running) result() Effect {
 	outcome := r.outcome
 	return Write{Await: true, Record: spool.Record{
-		Type: spool.TypeResult, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, Outcome: &outcome,
+		Type: spool.TypeResult, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, Outcome: &outcome, Masks: r.Action.Masks,
 	}}
 }
 

@@ -15,7 +15,7 @@ func (c *Core) began(actionID string) {
 	}
 	r.began = true
 	if r.phase == executing {
-		c.memory.Apply(spool.Record{Type: spool.TypeStarted, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe})
+		c.memory.Apply(spool.Record{Type: spool.TypeStarted, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, Masks: r.Action.Masks})
 	}
 }
 
@@ -96,7 +96,7 @@ func (c *Core) stored(now time.Time, e Stored) []Effect {
 	}
 	outcome := r.outcome
 	c.memory.Apply(spool.Record{
-		Type: spool.TypeResult, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, Outcome: &outcome,
+		Type: spool.TypeResult, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, Outcome: &outcome, Masks: r.Action.Masks,
 	})
 	var effects []Effect
 	if entry, ok := c.memory.Get(r.ActionID); ok && c.open {

@@ -41,7 +41,7 @@ func (l *loop) begin(ctx context.Context, d work.Dispatch) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	err := l.cfg.Spool.Append(spool.Record{Type: spool.TypeStarted, Ref: d.Ref, SessionID: d.SessionID, Safe: d.Safe})
+	err := l.cfg.Spool.Append(spool.Record{Type: spool.TypeStarted, Ref: d.Ref, SessionID: d.SessionID, Safe: d.Safe, Masks: d.Action.Masks})
 	if err != nil {
 		l.tell(SpoolFailed{err})
 		return err

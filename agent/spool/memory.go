@@ -24,6 +24,12 @@ type Entry struct {
 	Safe      bool
 	State     State
 	Outcome   work.Outcome // zero without a result
+	Masks     []work.Mask  // what no picture of it shows
+}
+
+// begun says whether input of the action may have left.
+func (e Entry) begun() bool {
+	return e.State == Started || e.State == Closed || e.Outcome.Completion != work.NotStarted
 }
 
 // Memory is what the agent knows of the actions it has seen, by action id. It
@@ -45,10 +51,10 @@ func (m *Memory) Apply(r Record) {
 		if known && (e.State == Finished || e.State == Acknowledged) {
 			return // it came late: the action was reported as hanging
 		}
-		m.put(Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: Started})
+		m.put(Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: Started, Masks: r.Masks})
 	case TypeResult:
 		if r.Outcome != nil {
-			m.put(Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: Finished, Outcome: *r.Outcome})
+			m.put(Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: Finished, Outcome: *r.Outcome, Masks: r.Masks})
 		}
 	case TypeAcknowledged:
 		if known && e.State == Finished {
@@ -66,7 +72,7 @@ func (m *Memory) Apply(r Record) {
 		}
 	case TypeHeader, TypeOpened, TypeStopped: // of the file and its processes
 	case TypeEntry:
-		e := Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: r.State}
+		e := Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: r.State, Masks: r.Masks}
 		if r.Outcome != nil {
 			e.Outcome = *r.Outcome
 		}
@@ -92,6 +98,17 @@ func (m *Memory) In(state State) []Entry {
 		}
 	}
 	return found
+}
+
+// Begun returns the actions whose input may have left, oldest first.
+func (m *Memory) Begun() []work.Begun {
+	var begun []work.Begun
+	for _, id := range m.order {
+		if e := m.entries[id]; e.begun() {
+			begun = append(begun, work.Begun{Ref: e.Ref, Masks: e.Masks})
+		}
+	}
+	return begun
 }
 
 // Trim forgets the oldest actions beyond keep. What is unfinished or not
@@ -138,7 +155,7 @@ func (m *Memory) records() []Record {
 	records := make([]Record, 0, len(m.order))
 	for _, id := range m.order {
 		e := m.entries[id]
-		r := Record{Type: TypeEntry, Ref: e.Ref, SessionID: e.SessionID, Safe: e.Safe, State: e.State}
+		r := Record{Type: TypeEntry, Ref: e.Ref, SessionID: e.SessionID, Safe: e.Safe, State: e.State, Masks: e.Masks}
 		if e.State == Finished || e.State == Acknowledged {
 			r.Outcome = &e.Outcome
 		}

@@ -32,6 +32,7 @@ type Record struct {
 	SessionID string        `json:"session_id,omitempty"`
 	Safe      bool          `json:"safe,omitempty"`
 	Outcome   *work.Outcome `json:"outcome,omitempty"`
+	Masks     []work.Mask   `json:"masks,omitempty"` // what no picture of the action shows
 	State     State         `json:"state,omitempty"`
 	Version   int           `json:"version,omitempty"`
 	SpoolID   string        `json:"spool_id,omitempty"`
