@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
@@ -11,6 +12,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/kind"
 )
 
 // check adds the faults of what could be read: the schema's limits, and what
@@ -114,6 +116,12 @@ func (d *decoder) checkAction(path string, a *reprisev1.Action) {
 	if needsPlace(a) && !hasWay(a.GetTarget()) && !d.missing(path, "target") {
 		d.fault(d.position(path), "a target is needed that says where: %s", ways)
 	}
+	if a.GetWaitForTarget() != nil && hasWay(a.GetTarget()) && !canBeSeen(a.GetTarget()) && !d.damage.within(path+".target") {
+		d.fault(d.position(path+".target"), "nothing to wait for: a point is there at once; %s is needed", waysToSee)
+	}
+	if sendsNothing(a) && checksEffect(a) {
+		d.fault(d.position(path+".expected_effect"), "%s sends no input, so its effect is never looked at: leave this out, or say none", kindField(a).JSONName())
+	}
 	if to := a.GetDrag().GetTo(); to != nil && !hasWay(to) && !d.damage.within(path+".drag.to") {
 		d.fault(d.position(path+".drag.to"), "says nowhere: %s", ways)
 	}
@@ -147,7 +155,10 @@ func (d *decoder) checkWindow(path string, w *reprisev1.WindowSelector) {
 	}
 }
 
-const ways = "byText, vlmDescription, anchorImage, windowTitle, uiaTarget or point"
+const (
+	ways      = "byText, vlmDescription, anchorImage, windowTitle, uiaTarget or point"
+	waysToSee = "byText, vlmDescription, anchorImage, windowTitle or uiaTarget"
+)
 
 // needsPlace says whether an action of this kind means nothing without a target.
 func needsPlace(a *reprisev1.Action) bool {
@@ -158,7 +169,33 @@ func needsPlace(a *reprisev1.Action) bool {
 	return false
 }
 
-func hasWay(t *reprisev1.Target) bool {
+func hasWay(t *reprisev1.Target) bool { return canBeSeen(t) || t.GetPoint() != nil }
+
+// canBeSeen says whether a target says what to look for.
+func canBeSeen(t *reprisev1.Target) bool {
 	return t.GetByText() != "" || t.GetVlmDescription() != "" || t.GetAnchorImage() != nil ||
-		t.GetWindowTitle() != "" || t.GetUiaTarget() != nil || t.GetPoint() != nil
+		t.GetWindowTitle() != "" || t.GetUiaTarget() != nil
+}
+
+// SendsNothing are the kinds, by their names in the schema, that wait or look and
+// send no input: what comes of them is not looked at.
+func SendsNothing() []string {
+	names := []string{"wait", "wait_for_target", "wait_for_window", "screenshot"}
+	for _, k := range kind.All() {
+		if k.ServerSide {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+func sendsNothing(a *reprisev1.Action) bool { return slices.Contains(SendsNothing(), kind.Of(a).Name) }
+
+// checksEffect says whether an action asks for a look at what it has changed.
+func checksEffect(a *reprisev1.Action) bool {
+	switch a.GetExpectedEffect() {
+	case reprisev1.ExpectedEffect_EXPECTED_EFFECT_CHANGE, reprisev1.ExpectedEffect_EXPECTED_EFFECT_REQUIRED:
+		return true
+	}
+	return false
 }

@@ -63,7 +63,7 @@ func TestWhatNobodySupportsYetIsWarnedOfAtItsPlace(t *testing.T) {
 		{"text that is left out, in a window", target("byText: a, windowTitle: w, resolveOrder: [template]"), ""},
 
 		{"waiting for text at a point", valid("waitForTarget:\n    target: {byText: a, " + point + "}"), atTarget + "byText" + noPoint},
-		{"waiting for a point", valid("waitForTarget:\n    target: {" + point + "}"), ""},
+		{"waiting for a window", valid("waitForTarget:\n    target: {windowTitle: w, " + point + "}"), ""},
 		{"typing at text", valid("type: {text: t}\n    target: {byText: a}"), atTarget + "byText" + orPoint},
 		{"typing where the focus is", valid("type: {text: t}"), ""},
 		{"a target that its kind ignores", valid("screenshot:\n    target: {byText: a}"), ""},

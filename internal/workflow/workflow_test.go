@@ -123,6 +123,9 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 		{"no such key", valid("keyCombo: {keys: [ctrl, entr]}"), `3:29: no key has the name "entr"`},
 		{"no such function key", valid("keyCombo: {keys: [f25]}"), `3:23: no key has the name "f25"`},
 		{"a bad expression", valid("waitForWindow: {window: {titleMatch: regexp, title: '('}}"), "3:57: not a regular expression: error parsing regexp: missing closing ): `(`"},
+		{"waiting for a place that is always there", valid("waitForTarget:\n    target: {point: {x: 0.5, y: 0.5}}"), "4:5: nothing to wait for: a point is there at once; " + waysToSee + " is needed"},
+		{"an effect of waiting", valid("wait: {duration: 1s}\n    expectedEffect: required"), "4:21: wait sends no input, so its effect is never looked at: leave this out, or say none"},
+		{"an effect of looking", valid("expectedEffect: change\n    screenshot:"), "3:21: screenshot sends no input, so its effect is never looked at: leave this out, or say none"},
 		{"an anchor without picture", valid("waitForTarget:\n    target: {anchorImage: {minScore: 0.9}}"), "4:14: the picture's path is needed, or its sha256"},
 	}
 	for _, tt := range tests {
@@ -135,6 +138,22 @@ func TestEachFaultNamesItsPlace(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// What nobody looks at must not be asked for; what is looked at may be.
+func TestAnEffectMayBeExpectedOfInputAndOfNothingElse(t *testing.T) {
+	looks := map[string]bool{"click": true, "move": true, "drag": true, "type": true, "paste": true, "key_combo": true, "scroll": true, "focus_window": true}
+	fields := (&reprisev1.Action{}).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()
+	for i := range fields.Len() {
+		for effect := range reprisev1.ExpectedEffect_name {
+			a := &reprisev1.Action{ExpectedEffect: reprisev1.ExpectedEffect(effect)}
+			a.ProtoReflect().Mutable(fields.Get(i))
+			name, asks := string(fields.Get(i).Name()), checksEffect(a)
+			if refused := sendsNothing(a) && asks; refused != (asks && !looks[name]) {
+				t.Errorf("%s with %v: refused %v", name, a.GetExpectedEffect(), refused)
+			}
+		}
 	}
 }
 

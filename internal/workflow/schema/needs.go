@@ -3,10 +3,15 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	wf "github.com/reprise-rpa/reprise/internal/workflow"
 )
 
 // needsPlace are the kinds that mean nothing without a target, which the schema
@@ -14,6 +19,42 @@ import (
 var needsPlace = map[protoreflect.FullName]bool{
 	"reprise.v1.Action.click": true, "reprise.v1.Action.move": true, "reprise.v1.Action.drag": true,
 	"reprise.v1.Action.scroll": true, "reprise.v1.Action.wait_for_target": true,
+}
+
+// toBeSeen are the fields of a target of which waiting for it needs one.
+var toBeSeen = []protoreflect.Name{"by_text", "vlm_description", "anchor_image", "window_title", "uia_target"}
+
+// besideKind is what an action of the kind that is given needs beside it; nil for
+// nothing, and for a field that is no kind.
+func besideKind(field protoreflect.FieldDescriptor) *node {
+	action := (&reprisev1.Action{}).ProtoReflect().Descriptor()
+	if field.Parent() != action {
+		return nil
+	}
+	n := &node{Properties: map[string]*node{}}
+	if needsPlace[field.FullName()] {
+		n.Required = []string{"target"}
+	}
+	if field.Name() == "wait_for_target" {
+		target := action.Fields().ByName("target").Message()
+		var fields []protoreflect.FieldDescriptor
+		for _, name := range toBeSeen {
+			fields = append(fields, target.Fields().ByName(name))
+		}
+		n.Properties["target"] = &node{AnyOf: given(fields)}
+	}
+	if slices.Contains(wf.SendsNothing(), string(field.Name())) {
+		effect := action.Fields().ByName("expected_effect")
+		values := effect.Enum().Values()
+		none := &node{Pattern: "^(" + strings.Join([]string{
+			anyCase("none"), anyCase("unspecified"), string(values.ByNumber(0).Name()), string(values.ByName("EXPECTED_EFFECT_NONE").Name()),
+		}, "|") + ")$"}
+		n.Properties[effect.JSONName()], n.Properties[effect.TextName()] = none, none
+	}
+	if len(n.Required)+len(n.Properties) == 0 {
+		return nil
+	}
+	return n
 }
 
 // oneNeeded are the messages of which at least one of some fields is needed. The

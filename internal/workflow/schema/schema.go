@@ -20,35 +20,35 @@ const ID = "https://raw.githubusercontent.com/reprise-rpa/reprise/main/docs/work
 
 // node is a JSON schema of draft 7, which editors understand best.
 type node struct {
-	Schema               string              `json:"$schema,omitempty"`
-	ID                   string              `json:"$id,omitempty"`
-	Ref                  string              `json:"$ref,omitempty"`
-	Title                string              `json:"title,omitempty"`
-	Description          string              `json:"description,omitempty"`
-	Type                 string              `json:"type,omitempty"`
-	Enum                 []string            `json:"enum,omitempty"`
-	EnumDescriptions     []string            `json:"enumDescriptions,omitempty"` // shown by editors, ignored by validators
-	Pattern              string              `json:"pattern,omitempty"`
-	MinLength            *uint64             `json:"minLength,omitempty"`
-	MaxLength            *uint64             `json:"maxLength,omitempty"`
-	Minimum              *float64            `json:"minimum,omitempty"`
-	Maximum              *float64            `json:"maximum,omitempty"`
-	ExclusiveMinimum     *float64            `json:"exclusiveMinimum,omitempty"`
-	MinItems             *uint64             `json:"minItems,omitempty"`
-	MaxItems             *uint64             `json:"maxItems,omitempty"`
-	UniqueItems          bool                `json:"uniqueItems,omitempty"`
-	MaxProperties        *uint64             `json:"maxProperties,omitempty"`
-	Items                *node               `json:"items,omitempty"`
-	PropertyNames        *node               `json:"propertyNames,omitempty"`
-	AdditionalProperties any                 `json:"additionalProperties,omitempty"`
-	Properties           map[string]*node    `json:"properties,omitempty"`
-	PatternProperties    map[string]*node    `json:"patternProperties,omitempty"`
-	Required             []string            `json:"required,omitempty"`
-	Dependencies         map[string][]string `json:"dependencies,omitempty"`
-	AllOf                []*node             `json:"allOf,omitempty"`
-	AnyOf                []*node             `json:"anyOf,omitempty"`
-	OneOf                []*node             `json:"oneOf,omitempty"`
-	Definitions          map[string]*node    `json:"definitions,omitempty"`
+	Schema               string           `json:"$schema,omitempty"`
+	ID                   string           `json:"$id,omitempty"`
+	Ref                  string           `json:"$ref,omitempty"`
+	Title                string           `json:"title,omitempty"`
+	Description          string           `json:"description,omitempty"`
+	Type                 string           `json:"type,omitempty"`
+	Enum                 []string         `json:"enum,omitempty"`
+	EnumDescriptions     []string         `json:"enumDescriptions,omitempty"` // shown by editors, ignored by validators
+	Pattern              string           `json:"pattern,omitempty"`
+	MinLength            *uint64          `json:"minLength,omitempty"`
+	MaxLength            *uint64          `json:"maxLength,omitempty"`
+	Minimum              *float64         `json:"minimum,omitempty"`
+	Maximum              *float64         `json:"maximum,omitempty"`
+	ExclusiveMinimum     *float64         `json:"exclusiveMinimum,omitempty"`
+	MinItems             *uint64          `json:"minItems,omitempty"`
+	MaxItems             *uint64          `json:"maxItems,omitempty"`
+	UniqueItems          bool             `json:"uniqueItems,omitempty"`
+	MaxProperties        *uint64          `json:"maxProperties,omitempty"`
+	Items                *node            `json:"items,omitempty"`
+	PropertyNames        *node            `json:"propertyNames,omitempty"`
+	AdditionalProperties any              `json:"additionalProperties,omitempty"`
+	Properties           map[string]*node `json:"properties,omitempty"`
+	PatternProperties    map[string]*node `json:"patternProperties,omitempty"`
+	Required             []string         `json:"required,omitempty"`
+	Dependencies         map[string]*node `json:"dependencies,omitempty"`
+	AllOf                []*node          `json:"allOf,omitempty"`
+	AnyOf                []*node          `json:"anyOf,omitempty"`
+	OneOf                []*node          `json:"oneOf,omitempty"`
+	Definitions          map[string]*node `json:"definitions,omitempty"`
 }
 
 func workflow() protoreflect.MessageDescriptor {
@@ -109,7 +109,7 @@ func (w *writer) message(desc protoreflect.MessageDescriptor) (*node, error) {
 	}
 	n := &node{
 		Type: "object", Description: w.told[string(desc.Name())], AdditionalProperties: false,
-		Properties: map[string]*node{}, PatternProperties: map[string]*node{}, Dependencies: map[string][]string{},
+		Properties: map[string]*node{}, PatternProperties: map[string]*node{}, Dependencies: map[string]*node{},
 	}
 	for i := range desc.Fields().Len() {
 		field := desc.Fields().Get(i)
@@ -125,8 +125,9 @@ func (w *writer) message(desc protoreflect.MessageDescriptor) (*node, error) {
 		if needs.fields[field.Number()] {
 			n.Required = append(n.Required, field.JSONName())
 		}
-		if needsPlace[field.FullName()] {
-			n.Dependencies[field.JSONName()] = []string{"target"}
+		if needs := besideKind(field); needs != nil {
+			n.Dependencies[field.JSONName()] = needs
+			n.Dependencies[field.TextName()] = needs
 		}
 	}
 	for _, choices := range needs.oneOf {

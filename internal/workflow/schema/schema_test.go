@@ -132,6 +132,11 @@ func TestTheRulesInWordsNameFieldsOfTheSchema(t *testing.T) {
 			t.Errorf("no field %s", name)
 		}
 	}
+	for _, name := range toBeSeen {
+		if full := "reprise.v1.Target." + protoreflect.FullName(name); !fields[full] {
+			t.Errorf("no field %s", full)
+		}
+	}
 	for message, names := range oneNeeded {
 		for _, name := range names {
 			if full := protoreflect.FullName(fmt.Sprintf("%s.%s", message, name)); !fields[full] {

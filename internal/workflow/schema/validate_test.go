@@ -28,7 +28,8 @@ var good = []string{
 	valid("click: {button: MOUSE_BUTTON_MIDDLE, activates_tab: true}" + place), valid("move:" + place), valid("pauseForHuman:"),
 	valid("drag: {to: {windowTitle: W}, button: left}" + place), valid("type: {text: a, clearFirst: true}"), valid("type: {secret: s}"),
 	valid("key_combo: {keys: [Ctrl, F12, ß, ' ']}"), valid("scroll: {vertical: -3}" + place), valid("wait: {duration: 1h30m}"),
-	valid("wait: {duration: 1.5s}\n    timeout: 500ms\n    onGiveUp: continue\n    expectedEffect: none"), valid("waitForTarget:" + place),
+	valid("wait: {duration: 1.5s}\n    timeout: 500ms\n    onGiveUp: continue\n    expectedEffect: none"), valid("screenshot:\n    expected_effect: NONE"),
+	valid("waitForTarget:\n    target: {windowTitle: w, point: {x: 0.5, y: 1}}"), valid("focusWindow: {window: {title: w}}\n    expectedEffect: required"),
 	valid("waitForWindow: {window: {title: '^a', titleMatch: regexp}}"), valid("focusWindow: {window: {className: X}}"),
 	valid("screenshot:\n    retryPolicy: {maxRetries: 0, retryExecuted: true, onExhausted: fail}"),
 	valid("screenshot:\n    safetyChecks: [{id: a, label: b, required: true}]"),
@@ -54,6 +55,9 @@ var bad = []string{
 	valid("waitForTarget:\n    target: {anchorImage: {sha256: beef}}"), valid("waitForTarget:\n    target: {windowTitle: w, resolveOrder: [ocr, ocr]}"),
 	valid("screenshot:\n    successStrict: maybe"), valid("screenshot:\n    retryPolicy: {maxRetries: 101}"), valid("screenshot:\n    onGiveUp: pray"),
 	valid("screenshot:\n    safetyChecks: [{label: b}]"), valid("screenshot:\n    target: here"),
+	valid("waitForTarget:" + place), valid("wait: {duration: 1s}\n    expectedEffect: required"), valid("pauseForHuman:\n    expectedEffect: CHANGE"),
+	valid("screenshot:\n    expected_effect: EXPECTED_EFFECT_REQUIRED"), valid("wait_for_window: {window: {title: w}}\n    expectedEffect: required"),
+	valid("wait_for_target:\n    target: {point: {x: 1}}"),
 }
 
 // verdicts asks a validator that is not ours what it says of each file.
