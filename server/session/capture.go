@@ -94,10 +94,11 @@ func (s *session) isOpen() bool {
 func (s *session) picture(r *reprisev1.CaptureResult) (*reprisev1.EvidenceRef, error) {
 	switch {
 	case r.GetError() != nil:
-		return nil, fmt.Errorf("%w: %s: %s", ErrCaptureFailed, errorCode(r.GetError().GetCode()), masked(r.GetError().GetMessage(), s.typed.all()))
+		return nil, fmt.Errorf("%w: %s: %s", ErrCaptureFailed, errorCode(r.GetError().GetCode()), s.typed.all().Mask(r.GetError().GetMessage()))
 	case r.GetPicture().GetSha256() == "":
 		return nil, fmt.Errorf("%w and did not say why", ErrCaptureFailed)
 	}
+	s.typed.all().Picture(r.GetPicture())
 	return r.GetPicture(), nil
 }
 

@@ -23,7 +23,7 @@ func (s *Service) handle(ctx context.Context, ses *session, loop *dispatch.Loop,
 		return nil
 	case *reprisev1.ConnectRequest_DesktopState:
 		d := m.DesktopState
-		s.cfg.Registry.SetDesktop(ses.machineID, ses.id, int(d.GetKind()), d.GetDetail())
+		s.cfg.Registry.SetDesktop(ses.machineID, ses.id, int(d.GetKind()), ses.typed.all().Mask(d.GetDetail()))
 		return loop.Post(ses.ended, dispatch.Desktop{SessionID: ses.id, Usable: usable(d)})
 	case *reprisev1.ConnectRequest_PersonRequest:
 		return s.person(ses, loop, m.PersonRequest)
@@ -45,8 +45,11 @@ func progress(ses *session, p *reprisev1.Progress) dispatch.Progress {
 	if p.GetState() == reprisev1.ProgressState_PROGRESS_STATE_EXECUTING {
 		phase = pending.Executing
 	}
-	secrets, _ := ses.typed.get(p.GetActionId())
-	return dispatch.Progress{SessionID: ses.id, ActionID: p.GetActionId(), Phase: phase, Doing: masked(p.GetDoing(), secrets)}
+	out := dispatch.Progress{SessionID: ses.id, ActionID: p.GetActionId(), Phase: phase}
+	if texts, known := ses.typed.get(p.GetActionId()); known { // or it is no action that this session waits for
+		out.Doing = texts.Mask(p.GetDoing())
+	}
+	return out
 }
 
 func (s *Service) report(ctx context.Context, ses *session, loop *dispatch.Loop, r *reprisev1.Report) error {
@@ -59,7 +62,7 @@ func (s *Service) report(ctx context.Context, ses *session, loop *dispatch.Loop,
 	if err != nil {
 		return err
 	}
-	unspoken(ctx, &ses.typed, loop, &res)
+	ses.typed.unspoken(ctx, loop, &res)
 	return loop.Post(ctx, dispatch.Report{SessionID: ses.id, Result: res})
 }
 

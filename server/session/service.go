@@ -158,9 +158,9 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 		return ErrGoingAway
 	}
 	defer s.remove(ses)
-	err = s.claim(ctx, ses, hello, deadline, func(ctx context.Context) error {
+	err = s.claim(ctx, ses, hello, loop, deadline, func(ctx context.Context) error {
 		for i := range open.Results {
-			unspoken(ctx, &ses.typed, loop, &open.Results[i])
+			ses.typed.unspoken(ctx, loop, &open.Results[i])
 		}
 		return loop.Open(ctx, open, ses)
 	})
@@ -182,11 +182,12 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 }
 
 // claim takes the machine for a session, within the time that a stream has to open.
-func (s *Service) claim(ctx context.Context, ses *session, hello *reprisev1.Hello, deadline time.Time, opened func(context.Context) error) error {
+func (s *Service) claim(ctx context.Context, ses *session, hello *reprisev1.Hello, loop *dispatch.Loop, deadline time.Time, opened func(context.Context) error) error {
 	ctx, cancel := context.WithDeadlineCause(ctx, deadline, ErrNotOpened)
 	defer cancel()
 	return s.cfg.Registry.Claim(ctx, ses.machineID, registry.Session{
-		ID: ses.id, SpoolID: hello.GetAgentInstanceId(), End: ses.end, Probe: ses.probe, Info: info(hello),
+		ID: ses.id, SpoolID: hello.GetAgentInstanceId(), End: ses.end, Probe: ses.probe,
+		Info: ses.typed.greeted(ctx, loop, hello),
 	}, func() error { return opened(ctx) })
 }
 

@@ -19,6 +19,7 @@ import (
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/rpcstatus"
+	"github.com/reprise-rpa/reprise/server/session/unspoken"
 )
 
 // Why a session ends, as its agent is told.
@@ -84,7 +85,7 @@ func (s *session) Send(e dispatch.Effect) {
 		return
 	}
 	if d := m.GetDispatch(); d != nil {
-		s.typed.put(d.GetActionId(), d.GetAction())
+		s.typed.put(d.GetActionId(), unspoken.Of(d.GetAction()))
 		s.clock.sent(d.GetActionId())
 	}
 	s.queue(m)
