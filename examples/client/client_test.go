@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/server/servertest"
@@ -95,34 +98,72 @@ func createAndFollow(ctx context.Context, replays reprisev1.ReplayServiceClient)
 	if again.GetReplay().GetReplayId() == id {
 		fmt.Println("the same request again: the same replay")
 	}
-	return follow(ctx, replays, id)
-}
-
-// follow shows the replay as it is and then each change. Settled are the actions that
-// are done, skipped or given up. A stream that ends with UNAVAILABLE is opened again,
-// after the last revision that was seen, and misses nothing.
-func follow(ctx context.Context, replays reprisev1.ReplayServiceClient, id string) error {
-	watch, err := replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: id})
-	if err != nil {
-		return err
-	}
-	for first := true; ; first = false {
-		change, err := watch.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil // the replay has ended
-		}
-		if err != nil {
-			return err
-		}
+	cancelled := false
+	return follow(ctx, replays, id, func(change *reprisev1.WatchReplayResponse) error {
 		for _, e := range change.GetEvents() {
 			fmt.Println(e.GetType(), e.GetDetail())
 		}
 		r := change.GetReplay()
 		fmt.Printf("%v: %d of %d actions settled\n", r.GetState(), r.GetSettledCount(), r.GetActionCount())
-		if first {
-			if _, err := replays.CancelReplay(ctx, &reprisev1.CancelReplayRequest{ReplayId: id, Reason: "not needed"}); err != nil {
-				return err
-			}
+		if cancelled {
+			return nil
+		}
+		cancelled = true
+		_, err := replays.CancelReplay(ctx, &reprisev1.CancelReplayRequest{ReplayId: id, Reason: "not needed"})
+		return err
+	})
+}
+
+// Waits before a watch is opened again: each is twice the last one, up to the longest.
+const (
+	firstWait   = 100 * time.Millisecond
+	longestWait = 5 * time.Second
+)
+
+// follow shows the replay as it is and then each change, until the replay has ended.
+// Settled are the actions that are done, skipped or given up. A stream that ends with
+// UNAVAILABLE is opened again, after the last revision that was seen: no event is
+// missed and none comes twice. ../intake-service/call.go has what else passes by itself.
+func follow(ctx context.Context, replays reprisev1.ReplayServiceClient, id string, show func(*reprisev1.WatchReplayResponse) error) error {
+	var seen *int64 // the last revision; nil: none yet
+	for wait := firstWait; ; wait = min(2*wait, longestWait) {
+		before := seen
+		err := watch(ctx, replays, &reprisev1.WatchReplayRequest{ReplayId: id, AfterRevision: seen}, func(change *reprisev1.WatchReplayResponse) error {
+			seen = new(change.GetReplay().GetRevision())
+			return show(change)
+		})
+		if status.Code(err) != codes.Unavailable {
+			return err
+		}
+		if seen != before {
+			wait = firstWait // the stream was a healthy one
+		}
+		select {
+		case <-time.After(rand.N(wait)): // at random: those who failed together do not come back together
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// watch shows what comes on one stream; nil says that the replay has ended.
+func watch(ctx context.Context, replays reprisev1.ReplayServiceClient, req *reprisev1.WatchReplayRequest, show func(*reprisev1.WatchReplayResponse) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // lets go of the stream
+	stream, err := replays.WatchReplay(ctx, req)
+	if err != nil {
+		return err
+	}
+	for {
+		change, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := show(change); err != nil {
+			return err
 		}
 	}
 }
