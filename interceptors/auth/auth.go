@@ -17,6 +17,7 @@ package auth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 
@@ -25,7 +26,6 @@ import (
 	"github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/selector"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
@@ -86,15 +86,15 @@ func needsToken(_ context.Context, c interceptors.CallMeta) bool { return c.Serv
 func (a *Auth) check(ctx context.Context) (context.Context, error) {
 	token, err := mwauth.AuthFromMD(ctx, "bearer")
 	if err != nil || token == "" {
-		return nil, status.Error(codes.Unauthenticated, "a bearer token is needed")
+		return nil, refusal(codes.Unauthenticated, TokenNeeded, "a bearer token is needed")
 	}
 	id, err := a.verifier.Authenticate(token)
 	switch {
 	case errors.Is(err, ErrUnknownToken):
-		return nil, status.Error(codes.Unauthenticated, "the token is not valid")
+		return nil, refusal(codes.Unauthenticated, TokenInvalid, "the token is not valid")
 	case err != nil:
 		a.log.ErrorContext(ctx, "tokens cannot be checked", logkeys.Error, err)
-		return nil, status.Error(codes.Unavailable, "tokens cannot be checked now")
+		return nil, refusal(codes.Unavailable, TokensUnreadable, "tokens cannot be checked now")
 	}
 	if r, ok := ctx.Value(recordKey{}).(*record); ok {
 		r.id, r.known = id, true
@@ -102,7 +102,7 @@ func (a *Auth) check(ctx context.Context) (context.Context, error) {
 	full, _ := grpc.Method(ctx)
 	service, _, _ := strings.Cut(strings.TrimPrefix(full, "/"), "/")
 	if !id.mayCall(service) {
-		return nil, status.Errorf(codes.PermissionDenied, "the role %s may not call %s", id.Role, full)
+		return nil, refusal(codes.PermissionDenied, RoleForbidden, fmt.Sprintf("the role %s may not call %s", id.Role, full))
 	}
 	return With(ctx, id), nil
 }

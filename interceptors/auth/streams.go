@@ -9,7 +9,6 @@ import (
 	mwauth "github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/auth"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
@@ -19,7 +18,7 @@ import (
 // RecheckInterval is how often the tokens of open streams are looked at again.
 const RecheckInterval = 2 * time.Second
 
-var errRevoked = status.Error(codes.Unauthenticated, "the token is not valid any more")
+var errRevoked = refusal(codes.Unauthenticated, TokenInvalid, "the token is not valid any more")
 
 // streams are the open streams by token: one check serves all of a token.
 type streams struct {
@@ -151,7 +150,7 @@ func (s *stream) RecvMsg(m any) error {
 	}
 	s.opens = false
 	if machine, ok := claimed(m); ok && !s.id.MayDrive(machine) {
-		return status.Errorf(codes.PermissionDenied, "the token is not for machine %q", machine)
+		return NotForMachine(machine)
 	}
 	return nil
 }

@@ -51,14 +51,17 @@ func Start(ctx context.Context, name string, log io.Writer, env []string, progra
 }
 
 func (p *Process) read(out io.Reader, log io.Writer) {
-	scan := bufio.NewScanner(out)
-	scan.Buffer(nil, 1<<20)
-	for scan.Scan() {
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n') // of any length: nobody else would read on
+		if line = strings.TrimRight(line, "\r\n"); err != nil && line == "" {
+			return
+		}
 		if log != nil {
-			_, _ = fmt.Fprintf(log, "%s %s\n", p.Name, scan.Text())
+			_, _ = fmt.Fprintf(log, "%s %s\n", p.Name, line)
 		}
 		p.mu.Lock()
-		p.lines = append(p.lines, scan.Text())
+		p.lines = append(p.lines, line)
 		close(p.news)
 		p.news = make(chan struct{})
 		p.mu.Unlock()

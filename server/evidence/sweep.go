@@ -14,7 +14,7 @@ import (
 
 // spared is how long a picture stays that somebody has just wanted, however little
 // room there is: a replay that needs it may be on its way to where inUse looks.
-const spared = 10 * time.Minute
+const spared = time.Minute
 
 // unfinishedAge is how long what arrived of an upload that was cut is kept.
 const unfinishedAge = 24 * time.Hour
@@ -23,7 +23,7 @@ const unfinishedAge = 24 * time.Hour
 // that is whole.
 type Retention struct {
 	MaxAge   time.Duration // a picture that nobody has wanted for longer goes; 0: none does
-	MaxBytes int64         // the oldest go until the rest fits, cut uploads among them, but none of the last ten minutes; 0: no limit
+	MaxBytes int64         // the oldest go until the rest fits, cut uploads among them, but none of the last minute; 0: no limit
 }
 
 // Swept is what a sweep has done.
@@ -44,7 +44,7 @@ type file struct {
 
 // Sweep deletes what is too old, then the oldest of the rest until it fits. It
 // spares what is in use, as inUse says of a digest, uploads that go on, and what
-// somebody has wanted in the last ten minutes or wants while it runs. Uploads that were cut go after
+// somebody has wanted in the last minute or wants while it runs. Uploads that were cut go after
 // a day. inUse may block; nothing else waits for it. When a file cannot be read or
 // deleted the sweep goes on and returns the error; when ctx ends it stops, and
 // returns its cause with what it had done.

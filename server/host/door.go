@@ -8,12 +8,14 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/rpcstatus"
 	"github.com/reprise-rpa/reprise/server/settings"
 )
@@ -151,14 +153,35 @@ func (s *side) Close() error {
 // Addr implements net.Listener.
 func (s *side) Addr() net.Addr { return s.door.lis.Addr() }
 
-// Serve answers on lis at once, makes a server of what c says and runs it until ctx
-// ends. It closes lis. ready, which may be nil, is told when the server serves.
+// Serve answers on lis at once, and with metrics on metricsOn if that is not nil,
+// makes a server of what c says and runs it until ctx ends. It closes both. ready,
+// which may be nil, is told when the server serves.
 func Serve(ctx context.Context, c Config, lis, metricsOn net.Listener, ready func(*Host)) error {
-	log := c.Log
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
 	}
-	door, err := OpenDoor(lis, c.Settings, log)
+	c.metrics = newMetrics()
+	serving, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	counting, stop := context.WithCancelCause(context.WithoutCancel(ctx)) // the drain is counted as well
+	var g errgroup.Group
+	if metricsOn != nil {
+		g.Go(func() error {
+			err := serveMetrics(counting, c.metrics, metricsOn)
+			if errors.Is(err, dispatch.ErrStopped) {
+				return nil
+			}
+			fail(err) // a server that cannot be watched is not one to go on with
+			return err
+		})
+	}
+	err := serveBehindDoor(serving, c, lis, ready)
+	stop(dispatch.ErrStopped)
+	return errors.Join(err, g.Wait())
+}
+
+func serveBehindDoor(ctx context.Context, c Config, lis net.Listener, ready func(*Host)) error {
+	door, err := OpenDoor(lis, c.Settings, c.Log)
 	if err != nil {
 		return errors.Join(err, lis.Close())
 	}
@@ -166,8 +189,9 @@ func Serve(ctx context.Context, c Config, lis, metricsOn net.Listener, ready fun
 	if err != nil {
 		return errors.Join(err, door.Close())
 	}
+	next := door.HandOver()
 	if ready != nil {
 		ready(h)
 	}
-	return h.Run(ctx, door.HandOver(), metricsOn)
+	return h.Run(ctx, next, nil)
 }

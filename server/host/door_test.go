@@ -2,8 +2,11 @@ package host
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -167,6 +170,43 @@ func TestAConnectionThatNobodyTakesIsClosed(t *testing.T) {
 		}
 		if _, err := next.Accept(); err == nil {
 			t.Error("a closed listener accepts")
+		}
+	})
+}
+
+// The metrics' port answers as long as the server is there, and a server that has
+// lost it does not go on unseen.
+func TestMetricsAreThereAsLongAsTheServerIs(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		lis, scrape := bufconn.Listen(1<<20), bufconn.Listen(1<<16)
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		ready, ended := make(chan struct{}), make(chan error, 1)
+		go func() {
+			ended <- Serve(ctx, config(dir, &lines{}), lis, scrape, func(*Host) { close(ready) })
+		}()
+		<-ready
+		client := http.Client{Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return scrape.DialContext(ctx) },
+		}}
+		res, err := client.Get("http://server/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		if err != nil || res.Body.Close() != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"go_goroutines ", "process_resident_memory_bytes ", "rpa_agent_streams_open "} {
+			if !strings.Contains(string(text), "\n"+name) {
+				t.Errorf("there is no %s", name)
+			}
+		}
+		_ = scrape.Close()
+		if err := <-ended; err == nil {
+			t.Error("the server went on without its metrics and ended without a word")
 		}
 	})
 }

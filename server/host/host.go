@@ -6,15 +6,12 @@ package host
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"path/filepath"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
 	channelz "google.golang.org/grpc/channelz/service"
@@ -43,6 +40,8 @@ type Config struct {
 	Settings settings.Settings // as loaded and checked
 	Version  string
 	Log      *slog.Logger // nil means discard
+
+	metrics *prometheus.Registry // nil: one of its own
 }
 
 // Host is one server.
@@ -71,7 +70,10 @@ func New(ctx context.Context, c Config) (*Host, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{cfg: c, log: c.Log, metrics: prometheus.NewRegistry(), ended: make(chan struct{}), health: health.NewServer()}
+	if c.metrics == nil {
+		c.metrics = newMetrics()
+	}
+	h := &Host{cfg: c, log: c.Log, metrics: c.metrics, ended: make(chan struct{}), health: health.NewServer()}
 	if err := h.open(ctx); err != nil {
 		if h.journal != nil {
 			err = errors.Join(err, h.journal.Close())
@@ -181,10 +183,10 @@ func (h *Host) Run(ctx context.Context, lis, metricsOn net.Listener) error {
 	g.Go(func() error { return h.fleet.Run(serving) })
 	g.Go(func() error { return h.auth.Run(serving) })
 	g.Go(func() error { return every(serving, forgetEvery, h.forget) })
-	g.Go(func() error { return every(serving, sweepEvery, h.dropPictures) })
+	g.Go(func() error { return h.keepPictures(serving) })
 	g.Go(func() error { return h.serve(lis) })
 	if metricsOn != nil {
-		g.Go(func() error { return h.serveMetrics(serving, metricsOn) })
+		g.Go(func() error { return serveMetrics(serving, h.metrics, metricsOn) })
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- g.Wait() }()
@@ -236,16 +238,4 @@ func (h *Host) drain(ctx context.Context) {
 		h.grpc.Stop()
 		<-graceful
 	}
-}
-
-func (h *Host) serveMetrics(ctx context.Context, lis net.Listener) error {
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(h.metrics, promhttp.HandlerOpts{}))
-	srv := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	end := context.AfterFunc(ctx, func() { _ = srv.Close() })
-	defer end()
-	if err := srv.Serve(lis); ctx.Err() == nil {
-		return fmt.Errorf("serve metrics: %w", err)
-	}
-	return context.Cause(ctx)
 }

@@ -13,10 +13,12 @@ import (
 	"github.com/reprise-rpa/reprise/server/evidence"
 )
 
-// How often ended replays and pictures are looked through.
+// How often ended replays and pictures are looked through, and how often it is looked
+// whether there are too many pictures.
 const (
 	forgetEvery = time.Minute
 	sweepEvery  = 10 * time.Minute
+	countEvery  = 10 * time.Second
 )
 
 // every runs f now and again after each interval until ctx ends, and returns its
@@ -51,15 +53,34 @@ func (h *Host) forget(ctx context.Context) {
 	h.log.Info("ended replays forgotten", logkeys.Count, len(ids))
 }
 
-// dropPictures keeps pictures for as long and as many as the settings say. While it
-// is not known what live replays need, none is dropped.
+// keepPictures keeps pictures for as long and as many as the settings say, until ctx
+// ends, and returns its cause. It looks through them now and then, and sooner when
+// there are too many and more than it could not drop the last time.
+func (h *Host) keepPictures(ctx context.Context) error {
+	limit := int64(h.cfg.Settings.EvidenceMaxTotalBytes)
+	var looked time.Time
+	var left int64
+	return every(ctx, countEvery, func(ctx context.Context) {
+		_, bytes := h.pictures.Usage()
+		if grown := bytes > max(limit, left+left/20); grown || time.Since(looked) >= sweepEvery {
+			h.dropPictures(ctx)
+			looked = time.Now()
+			_, left = h.pictures.Usage()
+			bytes = left
+		}
+		h.tel.PicturesKept(bytes)
+	})
+}
+
+// dropPictures drops what is too old or too much. While it is not known what live
+// replays need, nothing is dropped.
 func (h *Host) dropPictures(ctx context.Context) {
 	needed, err := h.neededPictures(ctx)
 	if err == nil {
 		keep := evidence.Retention{MaxAge: h.cfg.Settings.EvidenceTTL, MaxBytes: int64(h.cfg.Settings.EvidenceMaxTotalBytes)}
 		var swept evidence.Swept
 		swept, err = h.pictures.Sweep(ctx, keep, func(sha256 string) bool { return needed[sha256] })
-		h.tel.PicturesSwept(swept.Deleted, swept.KeptBytes)
+		h.tel.PicturesDropped(swept.Deleted)
 		if swept.Deleted > 0 {
 			h.log.Info("pictures dropped", logkeys.Count, swept.Deleted, "bytes", swept.Bytes, "kept_bytes", swept.KeptBytes)
 		}

@@ -112,3 +112,48 @@ func TestAnAnchorOfAReplayThatIsBeingCreatedStays(t *testing.T) {
 		wantFiles(t, map[string]bool{needed: true, other: false})
 	})
 }
+
+// Between two looks many pictures can come: too many are noticed within seconds.
+func TestTooManyPicturesAreNoticedSoon(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := config(dir, &lines{})
+		c.Settings.EvidenceMaxTotalBytes = 100
+		h, _, _ := serve(t, c)
+		time.Sleep(time.Second)
+		var stored []string
+		for shade := range uint8(4) {
+			d, p := store(t, t.TempDir(), shade, time.Now())
+			content, err := os.ReadFile(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := h.pictures.Begin(t.Context(), d, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := u.Write(content); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := u.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			place := filepath.Join(dir, "evidence", d[:2], d+".png")
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(place, old, old); err != nil {
+				t.Fatal(err)
+			}
+			stored = append(stored, place)
+		}
+		time.Sleep(countEvery + time.Second)
+		gone := 0
+		for _, place := range stored {
+			if _, err := os.Stat(place); err != nil {
+				gone++
+			}
+		}
+		if gone < 3 {
+			t.Errorf("%d of %d pictures of about 70 bytes are gone, with room for 100", gone, len(stored))
+		}
+	})
+}

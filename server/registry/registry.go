@@ -58,6 +58,7 @@ type Machine struct {
 	SessionID  string // empty: no agent holds it
 	ChangedAt  time.Time
 	ConflictAt time.Time // another agent was refused; zero: never
+	DesktopAt  time.Time // since when the desktop is in its state, as far as was said; zero: nothing was
 	Info       Info
 }
 
@@ -122,6 +123,7 @@ func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opene
 	}
 	r.mu.Lock()
 	m.holder = &s
+	m.noteDesktop(s.Info.DesktopKind)
 	m.view.SessionID, m.view.Info = s.ID, s.Info
 	m.view.ChangedAt = time.Now()
 	r.mu.Unlock()
@@ -175,8 +177,17 @@ func (r *Registry) Release(machineID, sessionID string) {
 // SetDesktop notes the desktop's state, as the machine's session says.
 func (r *Registry) SetDesktop(machineID, sessionID string, kind int, why string) {
 	r.ofHolder(machineID, sessionID, func(m *machine) {
+		m.noteDesktop(kind)
 		m.view.Info.DesktopKind, m.view.Info.DesktopWhy = kind, why
 	})
+}
+
+// noteDesktop notes since when the desktop is in the state that it is said to be in
+// now. Other words for the same state, and another session, change nothing.
+func (m *machine) noteDesktop(kind int) {
+	if m.view.DesktopAt.IsZero() || kind != m.view.Info.DesktopKind {
+		m.view.DesktopAt = time.Now()
+	}
 }
 
 // ofHolder lets the session that holds a machine change it, and no other one.

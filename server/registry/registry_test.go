@@ -151,3 +151,30 @@ func TestAMachineThatNobodyAskedForHasItsIDAlone(t *testing.T) {
 		t.Errorf("%+v, and %d machines", m, len(r.Machines()))
 	}
 }
+
+// Who looks at a locked desktop asks since when: a reconnect does not begin that anew.
+func TestTheDesktopsStateHasATimeOfItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const active, locked = 1, 2
+		var r Registry
+		var ended error
+		s := session("s1", "spool", &ended, true)
+		s.Info.DesktopKind = active
+		began := time.Now()
+		claim(t, &r, s)
+		time.Sleep(time.Minute)
+		r.SetDesktop("M", "s1", locked, "the screen saver")
+		since := time.Now()
+		time.Sleep(time.Minute)
+		r.SetDesktop("M", "s1", locked, "the operator")
+		s.ID, s.Info.DesktopKind = "s2", locked
+		claim(t, &r, s)
+		if got := r.Machine("M"); !got.DesktopAt.Equal(since) || !got.ChangedAt.After(since) {
+			t.Errorf("locked since %v, connected since %v; began %v", got.DesktopAt.Sub(began), got.ChangedAt.Sub(began), began)
+		}
+		r.SetDesktop("M", "s2", active, "")
+		if got := r.Machine("M"); !got.DesktopAt.Equal(time.Now()) {
+			t.Errorf("active since %v", got.DesktopAt.Sub(began))
+		}
+	})
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-rpa/reprise/interceptors/auth"
 	"github.com/reprise-rpa/reprise/interceptors/validation"
 )
 
@@ -84,6 +85,14 @@ func TestTheDocumentHasEveryReason(t *testing.T) {
 	want := map[string]string{
 		"SAFETY_CHECKS": "FAILED_PRECONDITION", validation.InvalidField: "INVALID_ARGUMENT", validation.InvalidMessage: "INVALID_ARGUMENT",
 	}
+	for code, reasons := range map[string][]string{
+		"UNAUTHENTICATED": {auth.TokenNeeded, auth.TokenInvalid}, "UNAVAILABLE": {auth.TokensUnreadable},
+		"PERMISSION_DENIED": {auth.RoleForbidden, auth.MachineForbidden},
+	} {
+		for _, reason := range reasons {
+			want[reason] = code
+		}
+	}
 	for _, e := range table {
 		want[e.reason] = screaming(e.code.String())
 	}
@@ -96,8 +105,8 @@ func TestTheDocumentHasEveryReason(t *testing.T) {
 }
 
 func TestAllReasonsAreOfOneDomain(t *testing.T) {
-	if Domain != validation.Domain {
-		t.Errorf("%s and %s", Domain, validation.Domain)
+	if validation.Domain != Domain || auth.Domain != Domain {
+		t.Errorf("%s, %s and %s", Domain, validation.Domain, auth.Domain)
 	}
 }
 

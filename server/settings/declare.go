@@ -109,7 +109,7 @@ func declareDesktop(set *setting.Set, s *Settings) {
 		setting.Setting{Name: "min-score-template", Env: "RPA_MIN_SCORE_TEMPLATE", Value: setting.Float(&s.MinScoreTemplate, 0.95, 0, 1),
 			Help: "Least score at which a picture counts as found."},
 		setting.Setting{Name: "min-score-text", Env: "RPA_MIN_SCORE_TEXT", Value: setting.Float(&s.MinScoreText, 0.80, 0, 1),
-			Help: "Least score at which a text counts as found."},
+			Help: "Least score at which a text counts as found. No effect yet: no agent reads text on the screen."},
 		setting.Setting{Name: "effect-timeout", Env: "RPA_EFFECT_TIMEOUT_S", Value: setting.Duration(&s.EffectTimeout, time.Second, 0, long),
 			Help: "How long an agent waits for an action's visible effect."},
 		setting.Setting{Name: "resolve-timeout", Env: "RPA_RESOLVE_TIMEOUT_S", Value: setting.Duration(&s.ResolveTimeout, 30*time.Second, short, long),

@@ -75,7 +75,7 @@ type Settings struct {
 
 	// Least score at which a picture counts as found.
 	MinScoreTemplate float64
-	// Least score at which a text counts as found.
+	// Least score at which a text counts as found. No effect yet: no agent reads text on the screen.
 	MinScoreText float64
 	// How long an agent waits for an action's visible effect.
 	EffectTimeout time.Duration

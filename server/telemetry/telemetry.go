@@ -62,7 +62,7 @@ func New(reg prometheus.Registerer, log *slog.Logger) (*Telemetry, error) {
 	t.appendTook = t.histogram("rpa_journal_append_seconds", "How long an append took to be durable.", prometheus.ExponentialBuckets(1e-4, 2, 14))
 	t.connects = t.counters("rpa_agent_connects_total", "Streams that agents have opened; the first and each reconnect.", byMachine)
 	t.reconnects = t.counters("rpa_agent_reconnects_total", "Streams that agents have opened again, since the server started.", byMachine)
-	t.picturesKept = t.gauge("rpa_evidence_stored_bytes", "Bytes of pictures that are kept, at the last look.")
+	t.picturesKept = t.gauge("rpa_evidence_stored_bytes", "Bytes of pictures that are kept.")
 	t.picturesDropped = t.counter("rpa_evidence_dropped_total", "Pictures that were dropped for their age or for room.")
 	t.streams = t.gauge("rpa_agent_streams_open", "Agents' streams that are open now.")
 	t.received = t.histogram("rpa_replay_dispatch_latency_seconds", "From an action that is ready to the agent's first word about it.", prometheus.ExponentialBuckets(1e-3, 2, 14))
@@ -173,11 +173,11 @@ func (t *Telemetry) Opened(machineID string) {
 	t.streams.Inc()
 }
 
-// PicturesSwept says what was dropped of the evidence and what is kept.
-func (t *Telemetry) PicturesSwept(dropped int, keptBytes int64) {
-	t.picturesDropped.Add(float64(dropped))
-	t.picturesKept.Set(float64(keptBytes))
-}
+// PicturesKept says how many bytes of pictures there are.
+func (t *Telemetry) PicturesKept(bytes int64) { t.picturesKept.Set(float64(bytes)) }
+
+// PicturesDropped says how many were dropped for their age or for room.
+func (t *Telemetry) PicturesDropped(n int) { t.picturesDropped.Add(float64(n)) }
 
 // Ended implements session.Observer.
 func (t *Telemetry) Ended(string) { t.streams.Dec() }

@@ -107,8 +107,9 @@ func TestWhatHappensIsCounted(t *testing.T) {
 	tel.Opened("desk-2")
 	tel.Ended("desk-2")
 	tel.Ended("desk-1")
-	tel.PicturesSwept(3, 1000)
-	tel.PicturesSwept(1, 500)
+	tel.PicturesDropped(3)
+	tel.PicturesDropped(1)
+	tel.PicturesKept(500)
 	tel.Received(time.Millisecond)
 	tel.Reported(time.Second)
 	counted(t, reg, map[string]float64{

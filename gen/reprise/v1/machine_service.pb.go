@@ -337,8 +337,11 @@ type Machine struct {
 	PauseReason PauseReason `protobuf:"varint,16,opt,name=pause_reason,json=pauseReason,proto3,enum=reprise.v1.PauseReason" json:"pause_reason,omitempty"`
 	// The workflow of that replay.
 	CurrentWorkflowName string `protobuf:"bytes,17,opt,name=current_workflow_name,json=currentWorkflowName,proto3" json:"current_workflow_name,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Since when the desktop is in its state, as far as the agent has said so; unset:
+	// none has connected since the server started.
+	DesktopChangedAt *timestamppb.Timestamp `protobuf:"bytes,18,opt,name=desktop_changed_at,json=desktopChangedAt,proto3" json:"desktop_changed_at,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Machine) Reset() {
@@ -490,6 +493,13 @@ func (x *Machine) GetCurrentWorkflowName() string {
 	return ""
 }
 
+func (x *Machine) GetDesktopChangedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.DesktopChangedAt
+	}
+	return nil
+}
+
 var File_reprise_v1_machine_service_proto protoreflect.FileDescriptor
 
 const file_reprise_v1_machine_service_proto_rawDesc = "" +
@@ -498,9 +508,9 @@ const file_reprise_v1_machine_service_proto_rawDesc = "" +
 	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reprise/v1/machine.proto\x1a\x17reprise/v1/replay.proto\x1a\x17reprise/v1/report.proto\"\x15\n" +
 	"\x13ListMachinesRequest\"G\n" +
 	"\x14ListMachinesResponse\x12/\n" +
-	"\bmachines\x18\x01 \x03(\v2\x13.reprise.v1.MachineR\bmachines\"D\n" +
-	"\x14WatchMachinesRequest\x12,\n" +
-	"\vmachine_ids\x18\x01 \x03(\tB\v\xbaH\b\x92\x01\x05\x10\xe8\a\x18\x01R\n" +
+	"\bmachines\x18\x01 \x03(\v2\x13.reprise.v1.MachineR\bmachines\"J\n" +
+	"\x14WatchMachinesRequest\x122\n" +
+	"\vmachine_ids\x18\x01 \x03(\tB\x11\xbaH\x0e\x92\x01\v\x10\xe8\a\x18\x01\"\x04r\x02\x18?R\n" +
 	"machineIds\"x\n" +
 	"\x15WatchMachinesResponse\x12/\n" +
 	"\bmachines\x18\x01 \x03(\v2\x13.reprise.v1.MachineR\bmachines\x12.\n" +
@@ -509,7 +519,7 @@ const file_reprise_v1_machine_service_proto_rawDesc = "" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tB(\xbaH%r#2!^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$R\tmachineId\"J\n" +
 	"\x15CaptureScreenResponse\x121\n" +
-	"\apicture\x18\x01 \x01(\v2\x17.reprise.v1.EvidenceRefR\apicture\"\xab\x06\n" +
+	"\apicture\x18\x01 \x01(\v2\x17.reprise.v1.EvidenceRefR\apicture\"\xf5\x06\n" +
 	"\aMachine\x12\x1d\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tR\tmachineId\x12\x1c\n" +
@@ -531,7 +541,8 @@ const file_reprise_v1_machine_service_proto_rawDesc = "" +
 	"\fcapabilities\x18\x0e \x03(\tR\fcapabilities\x12I\n" +
 	"\x14current_replay_state\x18\x0f \x01(\x0e2\x17.reprise.v1.ReplayStateR\x12currentReplayState\x12:\n" +
 	"\fpause_reason\x18\x10 \x01(\x0e2\x17.reprise.v1.PauseReasonR\vpauseReason\x122\n" +
-	"\x15current_workflow_name\x18\x11 \x01(\tR\x13currentWorkflowName2\x91\x02\n" +
+	"\x15current_workflow_name\x18\x11 \x01(\tR\x13currentWorkflowName\x12H\n" +
+	"\x12desktop_changed_at\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\x10desktopChangedAt2\x91\x02\n" +
 	"\x0eMachineService\x12Q\n" +
 	"\fListMachines\x12\x1f.reprise.v1.ListMachinesRequest\x1a .reprise.v1.ListMachinesResponse\x12V\n" +
 	"\rWatchMachines\x12 .reprise.v1.WatchMachinesRequest\x1a!.reprise.v1.WatchMachinesResponse0\x01\x12T\n" +
@@ -578,17 +589,18 @@ var file_reprise_v1_machine_service_proto_depIdxs = []int32{
 	8,  // 6: reprise.v1.Machine.conflict_at:type_name -> google.protobuf.Timestamp
 	11, // 7: reprise.v1.Machine.current_replay_state:type_name -> reprise.v1.ReplayState
 	12, // 8: reprise.v1.Machine.pause_reason:type_name -> reprise.v1.PauseReason
-	0,  // 9: reprise.v1.MachineService.ListMachines:input_type -> reprise.v1.ListMachinesRequest
-	2,  // 10: reprise.v1.MachineService.WatchMachines:input_type -> reprise.v1.WatchMachinesRequest
-	4,  // 11: reprise.v1.MachineService.CaptureScreen:input_type -> reprise.v1.CaptureScreenRequest
-	1,  // 12: reprise.v1.MachineService.ListMachines:output_type -> reprise.v1.ListMachinesResponse
-	3,  // 13: reprise.v1.MachineService.WatchMachines:output_type -> reprise.v1.WatchMachinesResponse
-	5,  // 14: reprise.v1.MachineService.CaptureScreen:output_type -> reprise.v1.CaptureScreenResponse
-	12, // [12:15] is the sub-list for method output_type
-	9,  // [9:12] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	8,  // 9: reprise.v1.Machine.desktop_changed_at:type_name -> google.protobuf.Timestamp
+	0,  // 10: reprise.v1.MachineService.ListMachines:input_type -> reprise.v1.ListMachinesRequest
+	2,  // 11: reprise.v1.MachineService.WatchMachines:input_type -> reprise.v1.WatchMachinesRequest
+	4,  // 12: reprise.v1.MachineService.CaptureScreen:input_type -> reprise.v1.CaptureScreenRequest
+	1,  // 13: reprise.v1.MachineService.ListMachines:output_type -> reprise.v1.ListMachinesResponse
+	3,  // 14: reprise.v1.MachineService.WatchMachines:output_type -> reprise.v1.WatchMachinesResponse
+	5,  // 15: reprise.v1.MachineService.CaptureScreen:output_type -> reprise.v1.CaptureScreenResponse
+	13, // [13:16] is the sub-list for method output_type
+	10, // [10:13] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_machine_service_proto_init() }

@@ -1576,9 +1576,9 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"B\n" +
 	"\x14CreateReplayResponse\x12*\n" +
-	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\xb7\x01\n" +
-	"\x14AppendActionsRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12(\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\xb9\x01\n" +
+	"\x14AppendActionsRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\x12(\n" +
 	"\n" +
 	"request_id\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\trequestId\x129\n" +
 	"\aactions\x18\x03 \x03(\v2\x12.reprise.v1.ActionB\v\xbaH\b\x92\x01\x05\b\x01\x10\x90NR\aactions\x12\x14\n" +
@@ -1586,25 +1586,25 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\x15AppendActionsResponse\x12*\n" +
 	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\x12\x1d\n" +
 	"\n" +
-	"action_ids\x18\x02 \x03(\tR\tactionIds\":\n" +
-	"\x12CloseReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\"A\n" +
+	"action_ids\x18\x02 \x03(\tR\tactionIds\"<\n" +
+	"\x12CloseReplayRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\"A\n" +
 	"\x13CloseReplayResponse\x12*\n" +
-	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"a\n" +
-	"\x10GetReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12'\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"c\n" +
+	"\x10GetReplayRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\x12'\n" +
 	"\x0fwithout_actions\x18\x02 \x01(\bR\x0ewithoutActions\"?\n" +
 	"\x11GetReplayResponse\x12*\n" +
-	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\x8c\x01\n" +
-	"\x12ListActionsRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12'\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\x8e\x01\n" +
+	"\x12ListActionsRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\x12'\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
 	"page_token\x18\x03 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03R\tpageToken\"q\n" +
 	"\x13ListActionsResponse\x122\n" +
 	"\aactions\x18\x01 \x03(\v2\x18.reprise.v1.ActionStatusR\aactions\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xdb\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe8\x03\n" +
 	"\x12ListReplaysRequest\x12&\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x18?R\tmachineId\x12@\n" +
@@ -1612,8 +1612,8 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\tpage_size\x18\x03 \x01(\x05B\n" +
 	"\xbaH\a\x1a\x05\x18\xe8\a(\x00R\bpageSize\x12'\n" +
 	"\n" +
-	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03R\tpageToken\x12L\n" +
-	"\x06labels\x18\x05 \x03(\v2*.reprise.v1.ListReplaysRequest.LabelsEntryB\b\xbaH\x05\x9a\x01\x02\x10\x10R\x06labels\x12=\n" +
+	"page_token\x18\x04 \x01(\tB\b\xbaH\x05r\x03\x18\xf4\x03R\tpageToken\x12Y\n" +
+	"\x06labels\x18\x05 \x03(\v2*.reprise.v1.ListReplaysRequest.LabelsEntryB\x15\xbaH\x12\x9a\x01\x0f\x10\x10\"\x04r\x02\x18?*\x05r\x03\x18\xff\x01R\x06labels\x12=\n" +
 	"\fcreated_from\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\vcreatedFrom\x12A\n" +
 	"\x0ecreated_before\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\rcreatedBefore\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
@@ -1621,9 +1621,9 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"k\n" +
 	"\x13ListReplaysResponse\x12,\n" +
 	"\areplays\x18\x01 \x03(\v2\x12.reprise.v1.ReplayR\areplays\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x82\x01\n" +
-	"\x12WatchReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x123\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x84\x01\n" +
+	"\x12WatchReplayRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\x123\n" +
 	"\x0eafter_revision\x18\x02 \x01(\x03B\a\xbaH\x04\"\x02(\x00H\x00R\rafterRevision\x88\x01\x01B\x11\n" +
 	"\x0f_after_revision\"\x9d\x01\n" +
 	"\x13WatchReplayResponse\x12*\n" +
@@ -1641,21 +1641,21 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\bsnapshot\x18\x01 \x03(\v2\x12.reprise.v1.ReplayR\bsnapshot\x12)\n" +
 	"\x10snapshot_pending\x18\x02 \x01(\bR\x0fsnapshotPending\x12/\n" +
 	"\x06events\x18\x03 \x03(\v2\x17.reprise.v1.ReplayEventR\x06events\x12&\n" +
-	"\x0fresume_event_id\x18\x04 \x01(\tR\rresumeEventId\"<\n" +
-	"\x14ExplainReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\"n\n" +
+	"\x0fresume_event_id\x18\x04 \x01(\tR\rresumeEventId\">\n" +
+	"\x14ExplainReplayRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\"n\n" +
 	"\x15ExplainReplayResponse\x12*\n" +
 	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\x12)\n" +
-	"\x06causes\x18\x02 \x03(\v2\x11.reprise.v1.CauseR\x06causes\"^\n" +
-	"\x12PauseReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12\"\n" +
+	"\x06causes\x18\x02 \x03(\v2\x11.reprise.v1.CauseR\x06causes\"`\n" +
+	"\x12PauseReplayRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\x12\"\n" +
 	"\amessage\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\amessage\"A\n" +
 	"\x13PauseReplayResponse\x12*\n" +
-	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\x99\x02\n" +
-	"\x13ResumeReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12@\n" +
-	"\x16acknowledged_check_ids\x18\x02 \x03(\tB\n" +
-	"\xbaH\a\x92\x01\x04\x102\x18\x01R\x14acknowledgedCheckIds\x12@\n" +
+	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\"\xa1\x02\n" +
+	"\x13ResumeReplayRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\x12F\n" +
+	"\x16acknowledged_check_ids\x18\x02 \x03(\tB\x10\xbaH\r\x92\x01\n" +
+	"\x102\x18\x01\"\x04r\x02\x18dR\x14acknowledgedCheckIds\x12@\n" +
 	"\bdecision\x18\x03 \x01(\x0e2\x1a.reprise.v1.ResumeDecisionB\b\xbaH\x05\x82\x01\x02\x10\x01R\bdecision\x12-\n" +
 	"\bposition\x18\x04 \x01(\v2\x11.reprise.v1.PointR\bposition\x12)\n" +
 	"\vfrom_action\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\n" +
@@ -1664,9 +1664,9 @@ const file_reprise_v1_replay_service_proto_rawDesc = "" +
 	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x02 \x01(\tR\tsessionId\x12+\n" +
-	"\x11remaining_actions\x18\x03 \x01(\x05R\x10remainingActions\"]\n" +
-	"\x13CancelReplayRequest\x12$\n" +
-	"\treplay_id\x18\x01 \x01(\tB\a\xbaH\x04r\x02\x10\x01R\breplayId\x12 \n" +
+	"\x11remaining_actions\x18\x03 \x01(\x05R\x10remainingActions\"_\n" +
+	"\x13CancelReplayRequest\x12&\n" +
+	"\treplay_id\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\breplayId\x12 \n" +
 	"\x06reason\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\x06reason\"B\n" +
 	"\x14CancelReplayResponse\x12*\n" +
 	"\x06replay\x18\x01 \x01(\v2\x12.reprise.v1.ReplayR\x06replay*f\n" +

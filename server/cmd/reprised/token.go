@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-rpa/reprise/server/settings"
 	"github.com/reprise-rpa/reprise/server/tokens"
@@ -17,10 +18,13 @@ import (
 // tokenCommand manages tokens in the data folder; a server that runs on it learns
 // of a change by itself.
 func tokenCommand() *cobra.Command {
-	var dataDir string
 	cmd := &cobra.Command{Use: "token", Short: "Manage the tokens of operators and agents"}
-	cmd.PersistentFlags().StringVar(&dataDir, "data-dir", dataDirDefault(), "folder of the server's data [RPA_DATA_DIR]")
+	place := placeOf(cmd.PersistentFlags())
 	open := func() (*tokens.Store, error) {
+		dataDir, err := place()
+		if err != nil {
+			return nil, err
+		}
 		if _, err := os.Stat(dataDir); err != nil {
 			return nil, fmt.Errorf("the data folder: %w (reprised makes it when it first starts)", err)
 		}
@@ -50,6 +54,10 @@ func tokenCommand() *cobra.Command {
 		Use: "rotate-operator", Short: "Make a new operator token and revoke all earlier ones", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := open()
+			if err != nil {
+				return err
+			}
+			dataDir, err := place()
 			if err != nil {
 				return err
 			}
@@ -97,11 +105,28 @@ func rotateOperator(store *tokens.Store, dataDir string, out io.Writer) error {
 	return err
 }
 
-func dataDirDefault() string {
-	if dir := os.Getenv("RPA_DATA_DIR"); dir != "" {
-		return dir
+// placeOf adds the flags that say where the data folder is and returns what reads
+// them: the folder is where the server itself would have it, by flag, environment or
+// configuration file.
+func placeOf(flags *pflag.FlagSet) func() (string, error) {
+	dataDir := flags.String("data-dir", settings.Default().DataDir, "folder of the server's data [RPA_DATA_DIR]")
+	config := flags.String("config", "", "the server's YAML file with settings ["+settings.ConfigEnv+"]")
+	return func() (string, error) {
+		all := pflag.NewFlagSet("reprised", pflag.ContinueOnError)
+		loader := settings.Bind(all)
+		var args []string
+		if flags.Changed("data-dir") {
+			args = append(args, "--data-dir="+*dataDir)
+		}
+		if flags.Changed("config") {
+			args = append(args, "--config="+*config)
+		}
+		if err := all.Parse(args); err != nil {
+			return "", err
+		}
+		s, _, err := loader.Load(os.LookupEnv)
+		return s.DataDir, err
 	}
-	return settings.Default().DataDir
 }
 
 // addAgent makes a token and hands it out.

@@ -93,3 +93,22 @@ func TestATokenThatCannotBeHandedOutIsNotMade(t *testing.T) {
 		t.Errorf("%d: %s", code, msg)
 	}
 }
+
+// Tokens lie where the server's own settings put its data.
+func TestTokensAreFoundWhereTheServerHasItsData(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	config := filepath.Join(t.TempDir(), "reprised.yaml")
+	if err := os.WriteFile(config, []byte("data-dir: "+dir+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, code := run(t, "token", "add-agent", machine, "--config", config); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	if list, code := run(t, "token", "list", "--data-dir", dir); code != 0 || !strings.Contains(list, machine) {
+		t.Errorf("%d: %s", code, list)
+	}
+	if msg, code := run(t, "token", "list", "--config", filepath.Join(dir, "missing.yaml")); code != 1 || !strings.Contains(msg, "missing.yaml") {
+		t.Errorf("%d: %s", code, msg)
+	}
+}
