@@ -8,6 +8,7 @@ import (
 
 	mwauth "github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/auth"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -133,9 +134,18 @@ func (s *stream) Context() context.Context { return s.ctx }
 
 func (s *stream) SendMsg(m any) error {
 	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
+		return s.cause()
 	}
 	return s.ServerStream.SendMsg(m)
+}
+
+// cause is why the stream is over: its token, or that its caller has gone.
+func (s *stream) cause() error {
+	err := context.Cause(s.ctx)
+	if _, ok := status.FromError(err); ok {
+		return err
+	}
+	return status.FromContextError(err).Err()
 }
 
 func (s *stream) RecvMsg(m any) error {
@@ -143,7 +153,7 @@ func (s *stream) RecvMsg(m any) error {
 		return err
 	}
 	if s.ctx.Err() != nil {
-		return context.Cause(s.ctx)
+		return s.cause()
 	}
 	if !s.opens {
 		return nil
