@@ -37,13 +37,11 @@ func (s *Server) dial(token string, opts ...grpc.DialOption) (*grpc.ClientConn, 
 
 // connect reaches the server as it is now.
 func (s *Server) connect(ctx context.Context, _ string) (net.Conn, error) {
-	s.mu.Lock()
-	in := s.up
-	s.mu.Unlock()
-	switch {
-	case in == nil:
-		return nil, ErrStopped
-	case in.inner != nil:
+	in, err := s.current()
+	if err != nil {
+		return nil, err
+	}
+	if in.inner != nil {
 		return in.inner.DialContext(ctx)
 	}
 	var d net.Dialer

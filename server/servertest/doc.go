@@ -65,8 +65,8 @@
 //
 // # Restarts
 //
-// [Server.Stop] and [Server.Restart] take the server away and bring it back on the
-// same folder: calls fail with UNAVAILABLE meanwhile, streams break, agents come
-// back by themselves, and what was acknowledged is still there. [Server.Conn] is the
-// same connection all along.
+// [Server.Stop] takes the server away in order, [Server.Crash] as a kill would, and
+// [Server.Restart] brings it back on the same folder: calls fail with UNAVAILABLE
+// meanwhile, streams break, agents come back by themselves, and what was acknowledged
+// is still there. [Server.Conn] is the same connection all along.
 package servertest

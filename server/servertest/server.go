@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -21,10 +20,14 @@ import (
 	"github.com/reprise-rpa/reprise/server/tokens"
 )
 
-// ErrStopped says that the server is stopped: restart it first.
-var ErrStopped = errors.New("servertest: the server is stopped")
+// Why there is no server.
+var (
+	ErrStopped = errors.New("servertest: the server is stopped") // Restart it first
+	ErrClosed  = errors.New("servertest: the server is closed")  // for good
+)
 
-// Server is one server in memory. Its methods may be called from any goroutine.
+// Server is one server in memory. Its methods may be called from any goroutine,
+// but for [Server.Agent].
 type Server struct {
 	opts  Options
 	log   *slog.Logger
@@ -33,7 +36,8 @@ type Server struct {
 	owned bool // dir goes with the server
 	token string
 	conn  *grpc.ClientConn
-	fatal func(error) // what to do about an error that no caller is told
+	fatal func(error)  // what to do about an error that no caller is told
+	close func() error // once
 
 	change sync.Mutex // held by whoever starts or stops
 	mu     sync.Mutex
@@ -46,7 +50,7 @@ type Server struct {
 // instance is the server between a start and a stop.
 type instance struct {
 	host  *host.Host
-	lis   net.Listener
+	lis   *listener
 	inner *bufconn.Listener // what is dialled; nil: lis itself, by its address
 	stop  context.CancelFunc
 	ended chan error
@@ -80,6 +84,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 		opts: o, log: o.Log, ctx: context.WithoutCancel(ctx), dir: o.Dir, agents: map[string]*Agent{},
 		fatal: func(err error) { panic(err) },
 	}
+	s.close = sync.OnceValue(s.end)
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -123,9 +128,10 @@ func (s *Server) Addr() string {
 	return s.addr
 }
 
-// Stop takes the server away as its machine's power switch would, but that the
-// drain timeout of its settings counts: calls fail with UNAVAILABLE, streams break,
-// and agents try to come back. Stopping a stopped server changes nothing.
+// Stop takes the server away as its operator would: it is given the drain timeout
+// of its settings, by default none, for what is in flight, and tells agents and
+// callers that it is going away. From then on calls fail with UNAVAILABLE, and
+// agents try to come back. Stopping a stopped server changes nothing.
 func (s *Server) Stop() error {
 	s.change.Lock()
 	defer s.change.Unlock()
@@ -155,6 +161,9 @@ func (s *Server) Restart() error {
 	if err := s.stop(); err != nil {
 		return err
 	}
+	if _, err := s.current(); errors.Is(err, ErrClosed) {
+		return err
+	}
 	h, err := host.New(s.ctx, host.Config{Settings: s.opts.settings(s.dir), Version: "servertest", Log: s.log})
 	if err != nil {
 		return fmt.Errorf("servertest: start the server: %w", err)
@@ -178,6 +187,19 @@ func (s *Server) Restart() error {
 	return s.serves()
 }
 
+// current returns the server as it is now, or why there is none.
+func (s *Server) current() (*instance, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, ErrClosed
+	case s.up == nil:
+		return nil, ErrStopped
+	}
+	return s.up, nil
+}
+
 // serves returns when the server answers.
 func (s *Server) serves() error {
 	conn, err := s.dial("") // health needs no token
@@ -197,7 +219,7 @@ func (s *Server) serves() error {
 // when it fails.
 func (s *Server) listen(in *instance) error {
 	in.inner = bufconn.Listen(1 << 20)
-	in.lis = in.inner
+	in.lis = listenOn(in.inner)
 	address := s.opts.Listen
 	if address == "" {
 		return nil
@@ -209,13 +231,15 @@ func (s *Server) listen(in *instance) error {
 	if err != nil {
 		return fmt.Errorf("servertest: %w", err)
 	}
-	in.lis, in.inner = lis, nil
+	in.lis, in.inner = listenOn(lis), nil
 	return nil
 }
 
-// Close ends agents, connections and the server. A folder that [New] has made is
-// removed.
-func (s *Server) Close() error {
+// Close ends agents, connections and the server for good. A folder that [New] has
+// made is removed. Closing again changes nothing and returns what the first did.
+func (s *Server) Close() error { return s.close() }
+
+func (s *Server) end() error {
 	s.mu.Lock()
 	agents := s.agents
 	s.agents, s.closed = nil, true
@@ -232,62 +256,4 @@ func (s *Server) Close() error {
 		errs = append(errs, os.RemoveAll(s.dir))
 	}
 	return errors.Join(errs...)
-}
-
-// Register registers a machine whose agent never comes.
-func (s *Server) Register(machineID string) error {
-	_, err := s.register(machineID)
-	return err
-}
-
-func (s *Server) register(machineID string) (secret string, err error) {
-	s.mu.Lock()
-	in := s.up
-	s.mu.Unlock()
-	if in == nil {
-		return "", ErrStopped
-	}
-	if secret, err = in.host.Tokens().AddAgent(machineID); err != nil {
-		return "", fmt.Errorf("servertest: %w", err)
-	}
-	return secret, nil
-}
-
-// Agent is [Server.NewAgent] for a test: what goes wrong fails the test of [Start],
-// and panics on a server of [New].
-func (s *Server) Agent(machineID string, script Script) *Agent {
-	a, err := s.NewAgent(s.ctx, machineID, script)
-	if err != nil {
-		s.fatal(err)
-	}
-	return a
-}
-
-// patience is how long a new agent may take to be taken by the server.
-const patience = 30 * time.Second
-
-// NewAgent registers a machine and connects an agent that follows a script; a nil
-// script succeeds. It returns when the server has taken the agent, which lives until
-// the server is closed.
-func (s *Server) NewAgent(ctx context.Context, machineID string, script Script) (*Agent, error) {
-	secret, err := s.register(machineID)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := s.dial(secret)
-	if err != nil {
-		return nil, err
-	}
-	a := newAgent(machineID, script, conn, s.log)
-	s.mu.Lock()
-	if s.closed || s.agents[machineID] != nil {
-		s.mu.Unlock()
-		return nil, errors.Join(fmt.Errorf("servertest: %s has an agent, or the server is closed", machineID), conn.Close())
-	}
-	s.agents[machineID] = a
-	a.run(s.ctx)
-	s.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return a, a.AwaitConnected(ctx)
 }

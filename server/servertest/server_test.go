@@ -150,6 +150,26 @@ func TestCloseRemovesTheFolderThatNewHasMade(t *testing.T) {
 	}
 }
 
+// A test may close its server by hand; what Start does at the end changes nothing.
+func TestClosingAgainChangesNothing(t *testing.T) {
+	srv := servertest.Start(t, servertest.Options{})
+	first := make(chan error, 2)
+	for range 2 {
+		go func() { first <- srv.Close() }()
+	}
+	for _, err := range []error{<-first, <-first, srv.Close(), srv.Stop(), srv.Crash()} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if err := srv.Restart(); !errors.Is(err, servertest.ErrClosed) {
+		t.Errorf("a closed server is restarted: %v", err)
+	}
+	if err := srv.Register("desk-1"); !errors.Is(err, servertest.ErrClosed) {
+		t.Errorf("a machine is registered at a closed server: %v", err)
+	}
+}
+
 // What cannot start leaves nothing open: goleak looks for it at the end.
 func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
