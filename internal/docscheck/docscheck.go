@@ -16,8 +16,12 @@
 //   - Relative links and their anchors lead somewhere. Commands of the programs,
 //     in backticks or blocks, exist with all their flags.
 //
-// The addresses and folders that pages write are private ones of the run: a page
-// says 127.0.0.1:7443 and /tmp/reprise, and disturbs nobody who uses them.
+// The addresses, folders and users that pages write are private ones of the run: a
+// page says 127.0.0.1:7443 and /tmp/reprise, and disturbs nobody who uses them. It
+// begins on an empty host: /etc/reprise and /var/lib/reprise are there once the page
+// has made them. What it does as the users reprise and clerk is done as nobody, who
+// may read and write as little as they; by the user that runs the check when that one
+// is not root.
 //
 // Comments before a block say what is different about it; nobody who reads the
 // page sees them:

@@ -80,6 +80,7 @@ func TestEveryLieIsFound(t *testing.T) {
 		{"a command that fails", sh("echo a\nfalse\necho b"), "docs/page.md:2: a command failed; the block says:\na\n"},
 		{"another exit status", "<!-- docs-check: exits 5 -->\n" + sh("(exit 4)"), "docs/page.md:3: status 4, want 5 (<nil>); the block says:\n"},
 		{"a server that ends", "<!-- docs-check: background until: up -->\n" + sh("echo down"), "docs/page.md:3: it ended; it says:\ndown\n\x1e docs-check ended 0\n"},
+		{"a folder that nobody has made", sh("touch /etc/reprise/server.crt 2>/dev/null"), "docs/page.md:2: a command failed; the block says:\n"},
 		{"a flag that is not there", "Call `reprisectl list --most 5`.", "docs/page.md:1: reprisectl list has no flag --most"},
 		{"a command that is not there", "Call `reprisectl lsit`.", "docs/page.md:1: no such command: reprisectl lsit"},
 		{"a flag that is not there, in a block that is skipped", "<!-- docs-check: skip: so -->\n" + sh("reprisectl list --most 5 | head"), "docs/page.md:3: reprisectl list has no flag --most"},
@@ -105,6 +106,23 @@ func TestEveryLieIsFound(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// A page that forgets to give a file to the user that reads it is wrong.
+func TestWhatAPageDoesAsAUserMayDoNoMoreThanThatUser(t *testing.T) {
+	r := check(t, sh("install -d -m 0755 /etc/reprise\ninstall -d -o reprise -g reprise -m 0700 /var/lib/reprise\n"+
+		"runuser -u reprise -- touch /var/lib/reprise/mine\ntouch /etc/reprise/key\nchmod 0400 /etc/reprise/key")+
+		"<!-- docs-check: run\nchown clerk:clerk /etc/reprise/key\nrunuser -u clerk -- cat /etc/reprise/key\n-->\n")
+	for _, f := range r.Faults {
+		t.Error(f)
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root can do something as somebody else")
+	}
+	r = check(t, sh("install -d -m 0755 /etc/reprise\n(umask 077; touch /etc/reprise/key)\nrunuser -u reprise -- cat /etc/reprise/key"))
+	if len(r.Faults) != 1 || !strings.Contains(r.Faults[0].Message, "cat: /etc/reprise/key: Permission denied") {
+		t.Errorf("a key that root alone can read was read: %v", r.Faults)
 	}
 }
 

@@ -93,6 +93,35 @@ func TestEveryPageIsReachedFromTheReadme(t *testing.T) {
 	}
 }
 
+// A room that the map leaves out is not found.
+func TestTheMapNamesEveryRoom(t *testing.T) {
+	readme := text(t, "README.md")
+	for _, pattern := range []string{"server/*", "agent/*", "internal/*", "interceptors", "tools", "docs", "proto", "gen"} {
+		rooms, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil || len(rooms) == 0 {
+			t.Fatalf("%s: %d rooms, %v", pattern, len(rooms), err)
+		}
+		for _, room := range rooms {
+			name, err := filepath.Rel(root, room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(readme, "`"+name+"`") && !strings.Contains(readme, "`"+name+"/`") {
+				t.Errorf("README.md does not say what %s is", name)
+			}
+		}
+	}
+	examples, err := filepath.Glob(filepath.Join(root, "examples/*"))
+	if err != nil || len(examples) < 3 {
+		t.Fatalf("%d examples, %v", len(examples), err)
+	}
+	for _, example := range examples {
+		if name := "examples/" + filepath.Base(example); !strings.Contains(text(t, "docs/services.md")+text(t, "docs/workflows.md"), name) {
+			t.Errorf("no page leads to %s", name)
+		}
+	}
+}
+
 // Pages that name a reason name one that the page of errors explains.
 func TestEveryReasonThatAPageNamesIsExplained(t *testing.T) {
 	explained := names("(?m)^\\| `[A-Z_]+`", text(t, "docs/errors.md"))
