@@ -157,8 +157,10 @@ func (j *Journal) write(f func(*writer) error) (err error) {
 		// What it could not roll back is undone by closing it.
 		_ = j.writer.close()
 		j.writer = nil
+		j.recent.forget()
 		return j.db.classify(err)
 	}
+	j.recent.learn(j.writer.added, j.writer.last, j.writer.purged)
 	j.mu.Lock()
 	j.tell()
 	j.mu.Unlock()

@@ -71,6 +71,38 @@ func benchmarkAppend(b *testing.B, appenders int) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "appends/s")
 }
 
+// BenchmarkAppendBesideIdleWatchers is an append and what watchers of another
+// machine then do: each of them looks whether it is theirs.
+func BenchmarkAppendBesideIdleWatchers(b *testing.B) {
+	for _, watchers := range []int{0, 20, 100} {
+		b.Run(fmt.Sprint(watchers), func(b *testing.B) {
+			j, err := Open(b.Context(), Options{Dir: b.TempDir()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() {
+				if err := j.Close(); err != nil {
+					b.Error(err)
+				}
+			}()
+			last, after := create(b, "r", "m"), int64(1)
+			mustAppend(b, j, last)
+			for b.Loop() {
+				if err := appendNext(b.Context(), j, &last); err != nil {
+					b.Fatal(err)
+				}
+				through := after
+				for range watchers {
+					if _, through, err = j.Events(b.Context(), after, replay.EventFilter{MachineID: "other"}, 0); err != nil {
+						b.Fatal(err)
+					}
+				}
+				after = through
+			}
+		})
+	}
+}
+
 // appendNext appends what follows e: a report of about 400 bytes and the
 // dispatch after it.
 func appendNext(ctx context.Context, j *Journal, e *replay.Entry) error {

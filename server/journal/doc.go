@@ -13,7 +13,8 @@
 // order of commits and is never given twice, also when the newest records are
 // purged. A reader goes on after the last position that it knows, waits for
 // Committed in between, and needs no buffer here; it is told when something
-// behind its position was purged.
+// behind its position was purged. Whose the newest records are is remembered, so
+// that a reader to whom nothing happened is told so without reading the disk.
 //
 // Damage on disk is told when the journal is opened: it stays closed when what
 // live replays or new records need is hit, and otherwise says in the log which

@@ -54,7 +54,9 @@ func (j *Journal) Position(ctx context.Context) (position int64, err error) {
 // A record after the position that was purged would be missed, whether it fits f
 // or not: that is replay.ErrEventsForgotten. A position that this journal has
 // not given is replay.ErrEventID. A record in between that damage has made
-// unreadable is ErrDamaged; readers behind it go on.
+// unreadable is ErrDamaged; readers behind it go on. Where none of the last
+// few thousand records fits, the database is not read: a watcher who waits for
+// something rare costs the others next to nothing.
 func (j *Journal) Events(ctx context.Context, after int64, f replay.EventFilter, limit int) (recs []replay.Positioned, through int64, err error) {
 	return j.events(ctx, after, f, limit, false)
 }
@@ -70,6 +72,16 @@ func (j *Journal) events(ctx context.Context, after int64, f replay.EventFilter,
 	if limit < 1 || limit > MaxEvents {
 		limit = MaxEvents
 	}
+	if ctx.Err() == nil && !j.isClosed() {
+		if through, ok := j.recent.nothingAfter(after, f, keptOnly); ok {
+			return nil, through, nil
+		}
+	}
+	return j.readEvents(ctx, after, f, limit, keptOnly)
+}
+
+// readEvents answers from the database.
+func (j *Journal) readEvents(ctx context.Context, after int64, f replay.EventFilter, limit int, keptOnly bool) (recs []replay.Positioned, through int64, err error) {
 	err = j.read(ctx, func(tx *sql.Tx) error {
 		if err := mayFollow(ctx, tx, after, keptOnly); err != nil {
 			return err
@@ -98,7 +110,7 @@ func mayFollow(ctx context.Context, tx *sql.Tx, after int64, keptOnly bool) erro
 		return err
 	}
 	var purged int64
-	if err := tx.QueryRowContext(ctx, `SELECT purged_through FROM meta`).Scan(&purged); err != nil {
+	if err := tx.QueryRowContext(ctx, sqlPurged).Scan(&purged); err != nil {
 		return err
 	}
 	switch {

@@ -32,11 +32,16 @@ func writeAll(ctx context.Context, t *testing.T, j *Journal, id string) {
 }
 
 // follow reads events after a position as a watcher does, until it has seen the
-// last record of every writer, and returns the revisions that it saw.
-func follow(ctx context.Context, t *testing.T, j *Journal, after int64, limit int, seen map[string]int64) {
+// last record of every writer, or of the one that it wants; seen are the revisions
+// that it has seen.
+func follow(ctx context.Context, t *testing.T, j *Journal, after int64, f replay.EventFilter, limit int, seen map[string]int64) {
+	wanted := followedWriters
+	if f.ReplayID != "" {
+		wanted = 1
+	}
 	for {
 		committed := j.Committed()
-		recs, through, err := j.Events(ctx, after, replay.EventFilter{}, limit)
+		recs, through, err := j.Events(ctx, after, f, limit)
 		if err != nil {
 			t.Error(err)
 			return
@@ -51,7 +56,7 @@ func follow(ctx context.Context, t *testing.T, j *Journal, after int64, limit in
 			t.Errorf("complete up to %d only, after a record at %d", through, after)
 		}
 		after = through
-		done := len(seen) == followedWriters
+		done := len(seen) == wanted
 		for _, seq := range seen {
 			done = done && seq == followedRecords
 		}
@@ -101,7 +106,11 @@ func TestFollowersMissNothingAndSeeNothingTwice(t *testing.T) {
 		wg.Go(func() { writeAll(ctx, t, j, fmt.Sprintf("r%d", i)) })
 	}
 	for i := range 4 {
-		wg.Go(func() { follow(ctx, t, j, 0, 1+3*i, map[string]int64{}) })
+		wg.Go(func() { follow(ctx, t, j, 0, replay.EventFilter{}, 1+3*i, map[string]int64{}) })
+		if i%2 == 0 {
+			one := replay.EventFilter{ReplayID: fmt.Sprintf("r%d", i)}
+			wg.Go(func() { follow(ctx, t, j, 0, one, 1+3*i, map[string]int64{}) })
+		}
 		wg.Go(func() {
 			reach(ctx, t, j, int64(1+25*i)) // somewhere in the middle
 			heads, position, err := j.LiveHeads(ctx, replay.EventFilter{})
@@ -113,7 +122,7 @@ func TestFollowersMissNothingAndSeeNothingTwice(t *testing.T) {
 			for _, h := range heads {
 				seen[h.ReplayID] = h.Revision
 			}
-			follow(ctx, t, j, position, 1+3*i, seen)
+			follow(ctx, t, j, position, replay.EventFilter{}, 1+3*i, seen)
 		})
 	}
 	wg.Wait()

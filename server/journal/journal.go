@@ -45,6 +45,7 @@ type Journal struct {
 	lock    *os.File
 	readers *sql.DB
 	id      string
+	recent  *recent
 
 	// turn is held by whoever writes; the fields below it are the holder's.
 	turn    chan struct{}
@@ -90,6 +91,8 @@ func Open(ctx context.Context, opts Options) (*Journal, error) {
 		log:  opts.Log,
 		lock: lock,
 		turn: make(chan struct{}, 1),
+
+		recent: newRecent(recentSize),
 	}
 	if err := j.prepare(ctx); err != nil {
 		return nil, errors.Join(doing("open "+dir, err), j.release())
@@ -130,8 +133,11 @@ func (j *Journal) openTables(ctx context.Context, bad *damage) (err error) {
 	if j.id, err = j.readID(ctx); err != nil {
 		return err
 	}
-	j.writer, err = openWriter(j.db)
-	return err
+	if j.writer, err = openWriter(j.db); err != nil {
+		return err
+	}
+	j.recent.learn(nil, j.writer.last, j.writer.purged)
+	return nil
 }
 
 // Close refuses further calls, waits for the commit that is under way, answers

@@ -20,8 +20,9 @@ const (
 	WHERE replay_id = ? AND revision = ? RETURNING ord`
 	sqlInsertRecord = `INSERT INTO records (position, replay, seq, at, data) VALUES (?, ?, ?, ?, ?)`
 
-	// sqlNewest is the newest position ever given: what is deleted is remembered in
-	// the transaction that deletes it.
+	// sqlPurged is the highest position ever deleted, sqlNewest the newest ever
+	// given: what is deleted is remembered in the transaction that deletes it.
+	sqlPurged = `SELECT purged_through FROM meta`
 	sqlNewest = `SELECT max(purged_through, coalesce((SELECT max(position) FROM records), 0)) FROM meta`
 	sqlForget = `UPDATE meta SET purged_through = max(purged_through, coalesce(
 	(SELECT max(position) FROM records WHERE replay = (SELECT ord FROM heads WHERE replay_id = ?)), 0))`
@@ -30,8 +31,10 @@ const (
 // writer is the one connection that writes. It is used by one goroutine at a
 // time.
 type writer struct {
-	conn *sqlite3.Conn
-	last int64 // the newest position given; after an error it means nothing
+	conn   *sqlite3.Conn
+	last   int64   // the newest position given; after an error this and the next two mean nothing
+	purged int64   // the highest position deleted
+	added  []place // of the records of the last transaction, up to last
 
 	begin, commit, rollback         *sqlite3.Stmt
 	savepoint, release, toSavepoint *sqlite3.Stmt
@@ -66,6 +69,9 @@ func openWriter(d database) (*writer, error) {
 	if w.last, err = queryInt(conn, sqlNewest); err != nil {
 		return nil, errors.Join(fmt.Errorf("read the newest position: %w", err), w.close())
 	}
+	if w.purged, err = queryInt(conn, sqlPurged); err != nil {
+		return nil, errors.Join(fmt.Errorf("read the highest position deleted: %w", err), w.close())
+	}
 	return w, nil
 }
 
@@ -80,6 +86,7 @@ func (w *writer) close() error {
 // transact runs f in a transaction that is durable when transact returns nil.
 // After an error the connection is good for nothing but to be closed.
 func (w *writer) transact(f func(*writer) error) error {
+	w.added = w.added[:0]
 	if err := w.begin.Exec(); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
@@ -104,7 +111,7 @@ func (w *writer) append(rows []row) (refusal, err error) {
 	if err := w.savepoint.Exec(); err != nil {
 		return nil, fmt.Errorf("begin an append: %w", err)
 	}
-	before := w.last
+	before, added := w.last, len(w.added)
 	for _, r := range rows {
 		if refusal = w.put(r); refusal != nil {
 			break
@@ -117,7 +124,7 @@ func (w *writer) append(rows []row) (refusal, err error) {
 		if err := w.toSavepoint.Exec(); err != nil {
 			return nil, fmt.Errorf("take an append back: %w", err)
 		}
-		w.last = before
+		w.last, w.added = before, w.added[:added]
 	}
 	if err := w.release.Exec(); err != nil {
 		return nil, fmt.Errorf("end an append: %w", err)
@@ -135,6 +142,7 @@ func (w *writer) put(r row) error {
 	ord, err := w.putHead(r)
 	if err == nil {
 		w.last++
+		w.added = append(w.added, place{machineID: r.head.MachineID, replayID: r.record.ReplayID})
 		err = bind(w.insertRecord, w.last, ord, r.record.Seq, nanos(r.record.At), r.data)
 	}
 	if err == nil {
@@ -231,5 +239,7 @@ func (w *writer) delete(ids []string) error {
 			return err
 		}
 	}
-	return nil
+	var err error
+	w.purged, err = queryInt(w.conn, sqlPurged)
+	return err
 }
