@@ -21,12 +21,10 @@ const (
 // again makes a call until it succeeds, fails for good or ctx ends. It is for calls
 // that may be made twice: the first may have been taken and only its answer lost.
 func again(ctx context.Context, call func(context.Context) error) error {
-	for tries := 0; ; tries++ {
+	var r retries
+	for {
 		err := once(ctx, call)
-		if err == nil || !passing(err) || ctx.Err() != nil {
-			return err
-		}
-		if wait(ctx, tries) != nil {
+		if err == nil || !r.more(ctx, err) {
 			return err // it says more than the end of ctx does
 		}
 	}
@@ -53,15 +51,61 @@ func wait(ctx context.Context, tries int) error {
 	}
 }
 
-// passing says whether the same call may succeed a little later.
-func passing(err error) bool {
+// retries counts the failures in a row of one call.
+type retries struct{ tries, odd int }
+
+// oddFailures is how often in a row a call may fail in a way that no server that is
+// away explains, before that is taken for a fault.
+const oddFailures = 5
+
+// more says whether the call is worth another try, and waits until it is time for
+// it. It is not when ctx ends first.
+func (r *retries) more(ctx context.Context, err error) bool {
+	switch outlookOf(err) {
+	case lasts:
+		return false
+	case odd:
+		if r.odd++; r.odd == oddFailures {
+			return false
+		}
+	}
+	r.tries++
+	return wait(ctx, r.tries-1) == nil
+}
+
+// outlook is what is to be expected of the same call a little later.
+type outlook int
+
+const (
+	lasts  outlook = iota // the same answer
+	passes                // success, sooner or later
+	odd                   // nobody knows; a few tries tell
+)
+
+// outlookOf goes by the code, and where that leaves it open by the server's reason.
+func outlookOf(err error) outlook {
 	switch status.Code(err) {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Aborted:
-		return true
-	case codes.ResourceExhausted: // also a message that is too large: that one stays so
-		return reason(err) == "JOURNAL_FULL" || reason(err) == "WATCHER_TOO_SLOW"
+		return passes
+	case codes.ResourceExhausted:
+		if r := reason(err); r == "JOURNAL_FULL" || r == "WATCHER_TOO_SLOW" {
+			return passes
+		}
+		// gRPC itself: a message is larger than its receiver takes. A watch that goes on
+		// after what it has seen may be told the same in smaller messages.
+		return odd
+	case codes.Canceled, codes.Internal, codes.Unknown:
+		return odd // how a message that was cut in the middle may look, also by a proxy
 	}
-	return false
+	return lasts
+}
+
+// trouble is what a failure means, for whoever looks after the service.
+func trouble(err error) string {
+	if status.Code(err) == codes.ResourceExhausted && reason(err) == "" {
+		return "a message is larger than its receiver is set to take: " + status.Convert(err).Message()
+	}
+	return status.Convert(err).Message()
 }
 
 // reason is the server's word for an error. Programs decide by it; messages are for

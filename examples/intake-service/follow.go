@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -22,6 +23,8 @@ type Status struct {
 	Why       string   `json:"why,omitempty"`        // it failed or was cancelled
 	Log       []string `json:"log"`                  // what has happened, in order
 	Stale     bool     `json:"stale,omitempty"`      // the server cannot be asked at the moment
+	Trouble   string   `json:"trouble,omitempty"`    // why not, for whoever looks after this service
+	Lost      bool     `json:"lost,omitempty"`       // it is not asked again; the same form once more follows anew
 }
 
 // Need is why a person is needed.
@@ -60,25 +63,36 @@ func (f *follower) get() Status {
 
 // run follows the replay until it has ended or ctx ends. A watch that breaks, for
 // example because the server is restarted, goes on after the last revision that was
-// seen: no event is missed and none comes twice.
+// seen: no event is missed and none comes twice. Whatever keeps the status from being
+// true stands in it.
 func (f *follower) run(ctx context.Context, replays reprisev1.ReplayServiceClient) error {
-	for tries := 0; ctx.Err() == nil; tries++ {
+	var r retries
+	for {
 		before := f.revision
 		err := f.watch(ctx, replays)
-		switch {
-		case err == nil:
-			return nil
-		case !passing(err) && ctx.Err() == nil:
-			return err // forgotten, or not ours to see
-		case f.revision > before:
-			tries = 0 // it was a healthy stream
+		if err == nil || ctx.Err() != nil {
+			return nil // all is said, or the service ends
 		}
-		f.mu.Lock()
-		f.status.Stale = true
-		f.mu.Unlock()
-		_ = wait(ctx, tries) // when ctx ends, so does the loop
+		if f.revision > before {
+			r = retries{} // it was a healthy stream
+		}
+		f.fail(err, false)
+		if r.more(ctx, err) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		f.fail(err, true) // forgotten, not ours to see, or never whole
+		return fmt.Errorf("%s: %w", trouble(err), err)
 	}
-	return nil // the service ends
+}
+
+// fail notes that the status is not what the server has.
+func (f *follower) fail(err error, lost bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.status.Stale, f.status.Trouble, f.status.Lost = true, trouble(err), lost
 }
 
 // watch follows one stream and returns nil when the replay has ended.
@@ -110,7 +124,7 @@ func (f *follower) take(change *reprisev1.WatchReplayResponse) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &f.status
-	s.Stale = false
+	s.Stale, s.Trouble = false, ""
 	s.State, s.Steps = word(r.GetState().String(), "REPLAY_STATE_"), int(r.GetActionCount())
 	s.AgentAway, s.Why, s.Need = r.GetAgentAway(), r.GetEndReason(), need(r.GetPause())
 	s.Done, s.ByHand, s.GivenUp = 0, 0, 0

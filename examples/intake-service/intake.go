@@ -125,14 +125,15 @@ func (s *Intakes) Decide(ctx context.Context, of, pauseID string, decision repri
 	if err != nil {
 		return err
 	}
-	for tries := 0; ; tries++ {
-		lasts, err := s.pauseLasts(ctx, f.replayID, pauseID)
+	var r retries
+	for {
+		open, err := s.pauseLasts(ctx, f.replayID, pauseID)
 		switch {
 		case err != nil:
 			return err
-		case !lasts && tries > 0:
+		case !open && r.tries > 0:
 			return nil // our answer was taken, and word of it was lost
-		case !lasts:
+		case !open:
 			return ErrTooLate
 		}
 		err = once(ctx, func(ctx context.Context) error {
@@ -148,7 +149,7 @@ func (s *Intakes) Decide(ctx context.Context, of, pauseID string, decision repri
 			return fmt.Errorf("%w: %w", ErrNoChecks, err)
 		case reason(err) == "REPLAY_NOT_PAUSED", reason(err) == "REPLAY_ENDED":
 			return ErrTooLate
-		case !passing(err) || wait(ctx, tries) != nil:
+		case !r.more(ctx, err):
 			return fmt.Errorf("resume: %w", err)
 		}
 	}
@@ -195,11 +196,11 @@ func (s *Intakes) find(of string) (*follower, error) {
 	return nil, fmt.Errorf("%w: %s", ErrUnknown, of)
 }
 
-// follow keeps an intake's status up to date, once.
+// follow keeps an intake's status up to date, once; again when it was lost.
 func (s *Intakes) follow(of, replayID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.status[of] != nil || s.ctx.Err() != nil {
+	if old := s.status[of]; old != nil && !old.get().Lost || s.ctx.Err() != nil {
 		return
 	}
 	f := &follower{replayID: replayID, actions: map[string]reprisev1.ActionState{}}
