@@ -122,6 +122,25 @@ func TestTheMapNamesEveryRoom(t *testing.T) {
 	}
 }
 
+func TestEveryTypeOfOutputIsListedForPrograms(t *testing.T) {
+	_, comment, found := strings.Cut(text(t, "server/cmd/reprisectl/cli/lines.go"), "// line is one object")
+	comment, _, ended := strings.Cut(comment, "type line struct")
+	_, section, listed := strings.Cut(text(t, "docs/operators.md"), "\n## Output for programs\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	if !found || !ended || !listed {
+		t.Fatal("the types, or the place where they are listed, are not found")
+	}
+	types := regexp.MustCompile(`(?m)^//\t([a-z_]+) `).FindAllStringSubmatch(comment, -1)
+	for _, m := range types {
+		if !strings.Contains(section, "`"+m[1]+"`") {
+			t.Errorf("docs/operators.md does not list the type %s", m[1])
+		}
+	}
+	if len(types) < 15 {
+		t.Errorf("only %d types were found", len(types))
+	}
+}
+
 // Pages that name a reason name one that the page of errors explains.
 func TestEveryReasonThatAPageNamesIsExplained(t *testing.T) {
 	explained := names("(?m)^\\| `[A-Z_]+`", text(t, "docs/errors.md"))
