@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -58,6 +59,22 @@ func (s *Server) PutAs(digest string, data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pictures[digest] = data
+}
+
+// PutPart makes data what came of a picture whose upload was cut.
+func (s *Server) PutPart(digest string, data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.parts[digest] = data
+}
+
+// Refusal is an error with a reason, as a server says it.
+func Refusal(code codes.Code, reason string) error {
+	s, err := status.New(code, "refused").WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "reprise.v1"})
+	if err != nil {
+		return err
+	}
+	return s.Err()
 }
 
 // Picture returns what is stored under a digest; nil: nothing.
@@ -138,7 +155,7 @@ func (s *Server) Upload(stream grpc.ClientStreamingServer[reprisev1.UploadReques
 		return err
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != call.SHA256 {
-		return status.Error(codes.InvalidArgument, "the content has another digest")
+		return Refusal(codes.InvalidArgument, "DIGEST_MISMATCH")
 	}
 	s.PutAs(call.SHA256, data)
 	s.mu.Lock()
@@ -189,7 +206,7 @@ func (s *Server) upTo(digest string, offset int64) ([]byte, error) {
 	defer s.mu.Unlock()
 	part := s.parts[digest]
 	if offset > int64(len(part)) {
-		return part, status.Errorf(codes.OutOfRange, "%d bytes are there, the rest begins at %d", len(part), offset)
+		return part, Refusal(codes.OutOfRange, "UPLOAD_OFFSET")
 	}
 	return slices.Clone(part[:offset]), nil
 }

@@ -74,8 +74,8 @@ func NewEvidence(waiting *pictures.Store, log *slog.Logger) *Evidence {
 // online says by what to bring pictures, and how many bytes each may have.
 func (e *Evidence) online(client reprisev1.EvidenceServiceClient, most int64) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.client, e.most = client, most
-	e.mu.Unlock()
 	signal(e.changed)
 	signal(e.hurry)
 }

@@ -7,9 +7,6 @@ import (
 	"io"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
@@ -22,6 +19,9 @@ const (
 
 // errOvertaken says that a picture that somebody waits for goes first.
 var errOvertaken = errors.New("another picture is more urgent")
+
+// errLetGo says that the server will never take a picture.
+var errLetGo = errors.New("the server does not take it")
 
 // Keep queues a screenshot, or says why the server would not take it.
 func (e *Evidence) Keep(sha256 string, png []byte) string { return e.keep(sha256, png, false) }
@@ -61,7 +61,7 @@ func (e *Evidence) upload(ctx context.Context) {
 				return // what was cut goes on after the restart
 			}
 			if err != nil {
-				e.log.Debug("screenshots wait for a better connection", logkeys.Error, err)
+				e.log.Debug("screenshots wait to be brought", logkeys.Error, err)
 				more = e.rest(ctx)
 			}
 		}
@@ -83,10 +83,14 @@ func (e *Evidence) rest(ctx context.Context) bool {
 
 // round asks which of the pictures the server lacks, and brings those. It says
 // whether there may be more to bring at once. A fault of one picture holds up no
-// other, one of the connection ends the round.
+// other; one of the connection, or of the server's disk, ends the round.
 func (e *Evidence) round(ctx context.Context) (more bool, err error) {
 	e.mu.Lock()
 	client := e.client
+	select {
+	case <-e.hurry: // this round is what it asks for
+	default:
+	}
 	e.mu.Unlock()
 	pressed := e.pressed.Load()
 	waiting := e.waiting.Waiting(maxAsked)
@@ -112,25 +116,26 @@ func (e *Evidence) round(ctx context.Context) (more bool, err error) {
 		}
 		err := e.bring(ctx, client, sha256, answer.GetReceivedBytes()[sha256], pressed)
 		switch {
+		case err == nil:
+			e.waiting.Drop(sha256)
 		case errors.Is(err, errOvertaken):
 			return true, nil
-		case broken(err):
-			return false, err
-		case err != nil:
+		case errors.Is(err, errLetGo):
+			e.log.Warn("a screenshot is lost", logkeys.Digest, sha256, logkeys.Error, err)
+			e.waiting.Drop(sha256)
+		case remedyFor(err) == askAgain:
 			later = err
+		default:
+			return false, err
 		}
 	}
 	return later == nil, later
 }
 
-// broken says whether an error is one of the connection.
-func broken(err error) bool {
-	code := status.Code(err)
-	return code == codes.Unavailable || code == codes.Canceled
-}
-
-// bring uploads one picture from the byte on that the server lacks, and forgets it
-// if it is there or never will be.
+// bring uploads one picture from the byte on that the server lacks. What the server
+// has of it may be another picture's, or torn by a power cut: one that it refuses so
+// is brought once more from its beginning. It fails with errLetGo if the server will
+// never take the picture.
 func (e *Evidence) bring(ctx context.Context, client reprisev1.EvidenceServiceClient, sha256 string, from int64, pressed uint64) error {
 	png, ok := e.waiting.Get(sha256)
 	if !ok {
@@ -139,16 +144,15 @@ func (e *Evidence) bring(ctx context.Context, client reprisev1.EvidenceServiceCl
 	if from < 0 || from > int64(len(png)) {
 		from = 0 // what the server has is of no use
 	}
-	err := send(ctx, client, sha256, png, from, func() bool { return e.pressed.Load() != pressed })
-	switch status.Code(err) {
-	case codes.OK:
-	case codes.InvalidArgument, codes.ResourceExhausted, codes.PermissionDenied, codes.Unimplemented:
-		e.log.Warn("the server does not take a screenshot; it is lost", logkeys.Digest, sha256, logkeys.Error, err)
-	default:
-		return err
+	overtaken := func() bool { return e.pressed.Load() != pressed }
+	err := send(ctx, client, sha256, png, from, overtaken)
+	if from > 0 && err != nil && remedyFor(err) == letGo {
+		err = send(ctx, client, sha256, png, 0, overtaken)
 	}
-	e.waiting.Drop(sha256)
-	return nil
+	if err != nil && remedyFor(err) == letGo {
+		return fmt.Errorf("%w: %w", errLetGo, err)
+	}
+	return err
 }
 
 // send uploads a picture from that byte on, unless it is overtaken.
