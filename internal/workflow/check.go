@@ -3,8 +3,6 @@ package workflow
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
@@ -12,7 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
-	"github.com/reprise-rpa/reprise/internal/kind"
+	"github.com/reprise-rpa/reprise/internal/runnable"
 )
 
 // check adds the faults of what could be read: the schema's limits, and what
@@ -112,33 +110,20 @@ func (d *decoder) position(path string) Position {
 	}
 }
 
+// checkAction adds why an action could not be run, unless that comes from what could
+// not be read.
 func (d *decoder) checkAction(path string, a *reprisev1.Action) {
-	if needsPlace(a) && !hasWay(a.GetTarget()) && !d.missing(path, "target") {
-		d.fault(d.position(path), "a target is needed that says where: %s", ways)
-	}
-	if a.GetWaitForTarget() != nil && hasWay(a.GetTarget()) && !canBeSeen(a.GetTarget()) && !d.damage.within(path+".target") {
-		d.fault(d.position(path+".target"), "nothing to wait for: a point is there at once; %s is needed", waysToSee)
-	}
-	if sendsNothing(a) && checksEffect(a) {
-		d.fault(d.position(path+".expected_effect"), "%s sends no input, so its effect is never looked at: leave this out, or say none", kindField(a).JSONName())
-	}
-	if to := a.GetDrag().GetTo(); to != nil && !hasWay(to) && !d.damage.within(path+".drag.to") {
-		d.fault(d.position(path+".drag.to"), "says nowhere: %s", ways)
-	}
-	ids := map[string]bool{}
-	for i, c := range a.GetSafetyChecks() {
-		if c.GetId() != "" && ids[c.GetId()] {
-			d.fault(d.position(fmt.Sprintf("%s.safety_checks[%d].id", path, i)), "another check of this action has this id")
+	for _, f := range runnable.Faults(a) {
+		at := path + "." + f.Path
+		parent, field := at[:strings.LastIndex(at, ".")], at[strings.LastIndex(at, ".")+1:]
+		if f.Missing && d.missing(parent, field) || d.damage.within(at) {
+			continue
 		}
-		ids[c.GetId()] = true
-	}
-	for i, key := range a.GetKeyCombo().GetKeys() {
-		if key != "" && !isKey(key) {
-			d.fault(d.position(fmt.Sprintf("%s.key_combo.keys[%d]", path, i)), "no key has the name %q", key)
+		if f.Missing {
+			at = parent
 		}
+		d.fault(d.position(at), "%s%s", f.Why, needed(f.Needed))
 	}
-	d.checkWindow(path+".wait_for_window.window", a.GetWaitForWindow().GetWindow())
-	d.checkWindow(path+".focus_window.window", a.GetFocusWindow().GetWindow())
 	for _, anchor := range anchors(path, a) {
 		if anchor.image.GetPath() == "" && anchor.image.GetSha256() == "" && !d.damage.within(anchor.path) {
 			d.fault(d.position(anchor.path), "the picture's path is needed, or its sha256")
@@ -146,56 +131,16 @@ func (d *decoder) checkAction(path string, a *reprisev1.Action) {
 	}
 }
 
-func (d *decoder) checkWindow(path string, w *reprisev1.WindowSelector) {
-	if w.GetTitleMatch() != reprisev1.TitleMatch_TITLE_MATCH_REGEXP {
-		return
+// needed says which fields would help, by their names in a file.
+func needed(fields []string) string {
+	if len(fields) == 0 {
+		return ""
 	}
-	if _, err := regexp.Compile(w.GetTitle()); err != nil {
-		d.fault(d.position(path+".title"), "not a regular expression: %v", err)
+	target := (&reprisev1.Target{}).ProtoReflect().Descriptor().Fields()
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = target.ByName(protoreflect.Name(f)).JSONName()
 	}
-}
-
-const (
-	ways      = "byText, vlmDescription, anchorImage, windowTitle, uiaTarget or point"
-	waysToSee = "byText, vlmDescription, anchorImage, windowTitle or uiaTarget"
-)
-
-// needsPlace says whether an action of this kind means nothing without a target.
-func needsPlace(a *reprisev1.Action) bool {
-	switch a.GetKind().(type) {
-	case *reprisev1.Action_Click, *reprisev1.Action_Move, *reprisev1.Action_Drag, *reprisev1.Action_Scroll, *reprisev1.Action_WaitForTarget:
-		return true
-	}
-	return false
-}
-
-func hasWay(t *reprisev1.Target) bool { return canBeSeen(t) || t.GetPoint() != nil }
-
-// canBeSeen says whether a target says what to look for.
-func canBeSeen(t *reprisev1.Target) bool {
-	return t.GetByText() != "" || t.GetVlmDescription() != "" || t.GetAnchorImage() != nil ||
-		t.GetWindowTitle() != "" || t.GetUiaTarget() != nil
-}
-
-// SendsNothing are the kinds, by their names in the schema, that wait or look and
-// send no input: what comes of them is not looked at.
-func SendsNothing() []string {
-	names := []string{"wait", "wait_for_target", "wait_for_window", "screenshot"}
-	for _, k := range kind.All() {
-		if k.ServerSide {
-			names = append(names, k.Name)
-		}
-	}
-	return names
-}
-
-func sendsNothing(a *reprisev1.Action) bool { return slices.Contains(SendsNothing(), kind.Of(a).Name) }
-
-// checksEffect says whether an action asks for a look at what it has changed.
-func checksEffect(a *reprisev1.Action) bool {
-	switch a.GetExpectedEffect() {
-	case reprisev1.ExpectedEffect_EXPECTED_EFFECT_CHANGE, reprisev1.ExpectedEffect_EXPECTED_EFFECT_REQUIRED:
-		return true
-	}
-	return false
+	last := len(names) - 1
+	return " (" + strings.Join(names[:last], ", ") + " or " + names[last] + " would do)"
 }

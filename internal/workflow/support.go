@@ -10,6 +10,7 @@ import (
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/kind"
+	"github.com/reprise-rpa/reprise/internal/runnable"
 )
 
 // Warning is a part of a sound workflow file that server or agents do not
@@ -39,7 +40,7 @@ func (d *decoder) unsupported() []Warning {
 			warn(join(path, field.TextName()), field.JSONName()+" is not supported yet: the server refuses a replay with it")
 			continue
 		}
-		if needsPlace(a) || a.GetType() != nil {
+		if runnable.NeedsPlace(a) || a.GetType() != nil {
 			warn(path+".target", whyNotFound(a.GetTarget(), a.GetWaitForTarget() != nil))
 		}
 		warn(path+".drag.to", whyNotFound(a.GetDrag().GetTo(), false))

@@ -1,6 +1,7 @@
 package control_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -107,6 +108,21 @@ var badCreates = []badInput{
 		raw := protowire.AppendTag(nil, 4711, protowire.BytesType)
 		w.Actions[1].ProtoReflect().SetUnknown(protowire.AppendBytes(raw, nil))
 	}, ""), invalid, invalidField, "workflow.actions[1].kind"},
+	{"a key that no keyboard has", create(func(r *reprisev1.CreateReplayRequest) {
+		r.Workflow.Actions[1].Kind = &reprisev1.Action_KeyCombo{KeyCombo: &reprisev1.KeyCombo{Keys: []string{"ctrl", "banana"}}}
+	}), invalid, invalidField, "workflow.actions[1].key_combo.keys[1]"},
+	{"a title that is no expression", create(func(r *reprisev1.CreateReplayRequest) {
+		r.Workflow.Actions[1].Kind = &reprisev1.Action_FocusWindow{FocusWindow: &reprisev1.FocusWindow{Window: &reprisev1.WindowSelector{
+			Title: "(", TitleMatch: reprisev1.TitleMatch_TITLE_MATCH_REGEXP,
+		}}}
+	}), invalid, invalidField, "workflow.actions[1].focus_window.window.title"},
+	{"an id of a million bytes", func(s *server, _ places) error {
+		_, err := s.replays.GetReplay(s.ctx, &reprisev1.GetReplayRequest{ReplayId: strings.Repeat("Z", 1<<20)})
+		if err != nil && len(err.Error()) > 1000 {
+			return fmt.Errorf("the error has %d bytes", len(err.Error()))
+		}
+		return err
+	}, invalid, invalidField, "replay_id"},
 	{"an unknown supervision", create(func(r *reprisev1.CreateReplayRequest) { r.Supervision = 99 }), invalid, invalidField, "supervision"},
 	{"an unknown give-up", create(func(r *reprisev1.CreateReplayRequest) { r.Workflow.Actions[0].OnGiveUp = 99 }), invalid, invalidField, "workflow.actions[0].on_give_up"},
 	{"an unknown button", create(func(r *reprisev1.CreateReplayRequest) { r.Workflow.Actions[0].GetClick().Button = -1 }), invalid, invalidField, "workflow.actions[0].click.button"},

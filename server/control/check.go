@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/interceptors/validation"
 	"github.com/reprise-rpa/reprise/internal/kind"
+	"github.com/reprise-rpa/reprise/internal/runnable"
 	"github.com/reprise-rpa/reprise/server/evidence"
 	"github.com/reprise-rpa/reprise/server/registry"
 	"github.com/reprise-rpa/reprise/server/rpcstatus"
@@ -45,33 +47,19 @@ func checkAction(a *reprisev1.Action, field string, faults *validation.Faults) {
 		faults.Add(field+".kind", "exactly one kind must be set", "")
 	case k.ServerSide && a.GetPauseForHuman() == nil:
 		faults.Add(field+"."+k.Name, "this server executes no "+k.Name+" actions", "")
-	case needsPlace(a) && !hasPlace(a.GetTarget()):
-		faults.Add(field+".target", k.Name+" needs a target", "")
-	case a.GetDrag() != nil && !hasPlace(a.GetDrag().GetTo()):
-		faults.Add(field+".drag.to", "drag needs a place to go to", "")
 	}
-	seen := map[string]bool{}
-	for j, c := range a.GetSafetyChecks() {
-		if seen[c.GetId()] {
-			faults.Add(fmt.Sprintf("%s.safety_checks[%d].id", field, j), fmt.Sprintf("the check %q is there already", c.GetId()), "")
+	for _, f := range runnable.Faults(a) {
+		why := f.Why
+		if len(f.Needed) > 0 {
+			why += " (one of " + strings.Join(f.Needed, ", ") + " would do)"
 		}
-		seen[c.GetId()] = true
+		faults.Add(field+"."+f.Path, why, "")
 	}
 	for _, p := range places(a) {
 		if img := p.GetAnchorImage(); img != nil && img.GetSha256() == "" {
 			faults.Add(field+"."+p.field+".anchor_image.sha256", "the picture's digest is missing; reprisectl sets it", "")
 		}
 	}
-}
-
-// needsPlace says whether an action makes no sense without a target.
-func needsPlace(a *reprisev1.Action) bool {
-	return a.GetClick() != nil || a.GetMove() != nil || a.GetDrag() != nil || a.GetScroll() != nil || a.GetWaitForTarget() != nil
-}
-
-func hasPlace(t *reprisev1.Target) bool {
-	return t.GetByText() != "" || t.GetVlmDescription() != "" || t.GetAnchorImage() != nil || t.GetWindowTitle() != "" ||
-		t.GetUiaTarget() != nil || t.GetPoint() != nil
 }
 
 // place is where an action goes, and the field that says so.

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
-	wf "github.com/reprise-rpa/reprise/internal/workflow"
+	"github.com/reprise-rpa/reprise/internal/runnable"
 )
 
 // needsPlace are the kinds that mean nothing without a target, which the schema
@@ -43,7 +43,7 @@ func besideKind(field protoreflect.FieldDescriptor) *node {
 		}
 		n.Properties["target"] = &node{AnyOf: given(fields)}
 	}
-	if slices.Contains(wf.SendsNothing(), string(field.Name())) {
+	if slices.Contains(runnable.SendsNothing(), string(field.Name())) {
 		effect := action.Fields().ByName("expected_effect")
 		values := effect.Enum().Values()
 		none := &node{Pattern: "^(" + strings.Join([]string{

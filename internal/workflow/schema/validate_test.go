@@ -28,7 +28,7 @@ var good = []string{
 	valid("click: {button: MOUSE_BUTTON_MIDDLE, activates_tab: true}" + place), valid("move:" + place), valid("pauseForHuman:"),
 	valid("drag: {to: {windowTitle: W}, button: left}" + place), valid("type: {text: a, clearFirst: true}"), valid("type: {secret: s}"),
 	valid("key_combo: {keys: [Ctrl, F12, ß, ' ']}"), valid("scroll: {vertical: -3}" + place), valid("wait: {duration: 1h30m}"),
-	valid("wait: {duration: 1.5s}\n    timeout: 500ms\n    onGiveUp: continue\n    expectedEffect: none"), valid("screenshot:\n    expected_effect: NONE"),
+	valid("wait: {duration: 1.5s}\n    timeout: 11500ms\n    onGiveUp: continue\n    expectedEffect: none"), valid("screenshot:\n    expected_effect: NONE"),
 	valid("waitForTarget:\n    target: {windowTitle: w, point: {x: 0.5, y: 1}}"), valid("focusWindow: {window: {title: w}}\n    expectedEffect: required"),
 	valid("waitForWindow: {window: {title: '^a', titleMatch: regexp}}"), valid("focusWindow: {window: {className: X}}"),
 	valid("screenshot:\n    retryPolicy: {maxRetries: 0, retryExecuted: true, onExhausted: fail}"),

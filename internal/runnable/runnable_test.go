@@ -1,0 +1,91 @@
+package runnable
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+func TestWhatCannotBeRunIsTold(t *testing.T) {
+	point := &reprisev1.Target{Point: &reprisev1.Point{X: 0.5, Y: 0.5}}
+	click := &reprisev1.Action_Click{Click: &reprisev1.Click{}}
+	for name, tt := range map[string]struct {
+		action *reprisev1.Action
+		paths  []string
+	}{
+		"a click at a point":  {&reprisev1.Action{Kind: click, Target: point}, nil},
+		"a click nowhere":     {&reprisev1.Action{Kind: click}, []string{"target"}},
+		"a click at no place": {&reprisev1.Action{Kind: click, Target: &reprisev1.Target{}}, []string{"target"}},
+		"waiting for a point": {
+			&reprisev1.Action{Kind: &reprisev1.Action_WaitForTarget{WaitForTarget: &reprisev1.WaitForTarget{}}, Target: point}, []string{"target"},
+		},
+		"a drag to nowhere": {
+			&reprisev1.Action{Kind: &reprisev1.Action_Drag{Drag: &reprisev1.Drag{To: &reprisev1.Target{}}}, Target: point}, []string{"drag.to"},
+		},
+		"keys": {
+			&reprisev1.Action{Kind: &reprisev1.Action_KeyCombo{KeyCombo: &reprisev1.KeyCombo{Keys: []string{"CTRL", "é", "f24", "banana", "f25"}}}},
+			[]string{"key_combo.keys[3]", "key_combo.keys[4]"},
+		},
+		"a title that is no expression": {
+			&reprisev1.Action{Kind: &reprisev1.Action_WaitForWindow{WaitForWindow: &reprisev1.WaitForWindow{Window: &reprisev1.WindowSelector{
+				Title: "(", TitleMatch: reprisev1.TitleMatch_TITLE_MATCH_REGEXP,
+			}}}}, []string{"wait_for_window.window.title"},
+		},
+		"a title that is no expression and need not be": {
+			&reprisev1.Action{Kind: &reprisev1.Action_FocusWindow{FocusWindow: &reprisev1.FocusWindow{Window: &reprisev1.WindowSelector{Title: "("}}}}, nil,
+		},
+		"an expression that is too large": {
+			&reprisev1.Action{Kind: &reprisev1.Action_FocusWindow{FocusWindow: &reprisev1.FocusWindow{Window: &reprisev1.WindowSelector{
+				Title: "((((a{1,999}){1,999}){1,999}))", TitleMatch: reprisev1.TitleMatch_TITLE_MATCH_REGEXP,
+			}}}}, []string{"focus_window.window.title"},
+		},
+		"a wait within its time": {
+			&reprisev1.Action{Kind: &reprisev1.Action_Wait{Wait: &reprisev1.Wait{Duration: durationpb.New(time.Second)}}, Timeout: durationpb.New(time.Second)}, nil,
+		},
+		"a wait beyond its time": {
+			&reprisev1.Action{Kind: &reprisev1.Action_Wait{Wait: &reprisev1.Wait{Duration: durationpb.New(time.Hour)}}, Timeout: durationpb.New(time.Second)},
+			[]string{"timeout"},
+		},
+		"checks with one id": {
+			&reprisev1.Action{Kind: &reprisev1.Action_Screenshot{}, SafetyChecks: []*reprisev1.SafetyCheck{{Id: "a"}, {Id: "b"}, {Id: "a"}}},
+			[]string{"safety_checks[2].id"},
+		},
+		"no kind":   {&reprisev1.Action{}, nil},
+		"no action": {nil, nil},
+	} {
+		var paths []string
+		for _, f := range Faults(tt.action) {
+			paths = append(paths, f.Path)
+			if f.Why == "" {
+				t.Errorf("%s: %s is refused without a word", name, f.Path)
+			}
+		}
+		if diff := cmp.Diff(tt.paths, paths); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// What nobody looks at must not be asked for; what is looked at may be.
+func TestAnEffectMayBeExpectedOfInputAndOfNothingElse(t *testing.T) {
+	looks := map[string]bool{"click": true, "move": true, "drag": true, "type": true, "paste": true, "key_combo": true, "scroll": true, "focus_window": true}
+	fields := (&reprisev1.Action{}).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()
+	for i := range fields.Len() {
+		for effect := range reprisev1.ExpectedEffect_name {
+			a := &reprisev1.Action{ExpectedEffect: reprisev1.ExpectedEffect(effect)}
+			a.ProtoReflect().Mutable(fields.Get(i))
+			refused := false
+			for _, f := range Faults(a) {
+				refused = refused || f.Path == "expected_effect"
+			}
+			asks := a.GetExpectedEffect() == reprisev1.ExpectedEffect_EXPECTED_EFFECT_CHANGE || a.GetExpectedEffect() == reprisev1.ExpectedEffect_EXPECTED_EFFECT_REQUIRED
+			if name := string(fields.Get(i).Name()); refused != (asks && !looks[name]) {
+				t.Errorf("%s with %v: refused %v", name, a.GetExpectedEffect(), refused)
+			}
+		}
+	}
+}
