@@ -124,12 +124,17 @@ func (j *Journal) head(ctx context.Context, query string, arg string) (h replay.
 	return h, err
 }
 
-// read runs f on one state of the journal.
+// read runs f on one state of the journal. When ctx has ended meanwhile its cause is
+// the error: what SQLite makes of the interruption would look like a fault.
 func (j *Journal) read(ctx context.Context, f func(*sql.Tx) error) error {
 	if j.isClosed() {
 		return ErrClosed
 	}
-	return j.db.classify(readOnly(ctx, j.readers, f))
+	err := j.db.classify(readOnly(ctx, j.readers, f))
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 func readOnly(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
