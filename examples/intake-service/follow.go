@@ -67,25 +67,22 @@ func (f *follower) get() Status {
 // true stands in it.
 func (f *follower) run(ctx context.Context, replays reprisev1.ReplayServiceClient) error {
 	var r retries
-	for {
+	for ctx.Err() == nil {
 		before := f.revision
 		err := f.watch(ctx, replays)
-		if err == nil || ctx.Err() != nil {
-			return nil // all is said, or the service ends
+		if err == nil {
+			return nil
 		}
 		if f.revision > before {
 			r = retries{} // it was a healthy stream
 		}
 		f.fail(err, false)
-		if r.more(ctx, err) {
-			continue
+		if !r.more(ctx, err) && ctx.Err() == nil {
+			f.fail(err, true) // forgotten, not ours to see, or never whole
+			return fmt.Errorf("%s: %w", trouble(err), err)
 		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		f.fail(err, true) // forgotten, not ours to see, or never whole
-		return fmt.Errorf("%s: %w", trouble(err), err)
 	}
+	return nil // the service ends
 }
 
 // fail notes that the status is not what the server has.

@@ -76,7 +76,7 @@ func (l *listener) crash() {
 	for c := range open {
 		_ = c.Conn.Close() // it breaks either way
 	}
-	_ = l.Listener.Close()
+	_ = l.Close()
 }
 
 // connection is one that a listener has accepted and that is not closed.

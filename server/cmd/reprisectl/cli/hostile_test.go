@@ -91,19 +91,20 @@ func badReplay(state reprisev1.ReplayState) *reprisev1.Replay {
 	return r
 }
 
-// badServer answers everything with texts that a terminal would obey. Its watches
-// are cut once, so that what is said about a lost server is heard as well.
+func badEvents() []*reprisev1.ReplayEvent {
+	return []*reprisev1.ReplayEvent{bad(event(1, "replay_paused", "x", "y")), bad(event(2, "action_reported", "x", "y"))}
+}
+
+func badMachines() []*reprisev1.Machine {
+	locked := &reprisev1.DesktopState{Kind: reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_LOCKED}
+	return []*reprisev1.Machine{bad(&reprisev1.Machine{Connected: true, DesktopState: locked})}
+}
+
+// badServer answers everything with texts that a terminal would obey.
 func badServer(t *testing.T) *fake {
 	t.Helper()
 	f, png := captures(t)
 	r := func() *reprisev1.Replay { return badReplay(paused) }
-	happened := func() []*reprisev1.ReplayEvent {
-		return []*reprisev1.ReplayEvent{bad(event(1, "replay_paused", "x", "y")), bad(event(2, "action_reported", "x", "y"))}
-	}
-	machines := func() []*reprisev1.Machine {
-		return []*reprisev1.Machine{bad(&reprisev1.Machine{Connected: true, DesktopState: &reprisev1.DesktopState{Kind: reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_LOCKED}})}
-	}
-	cut := status.Error(codes.Unavailable, hostile())
 	f.create = func(*reprisev1.CreateReplayRequest) (*reprisev1.Replay, error) { return r(), nil }
 	f.get = func(string) (*reprisev1.Replay, error) { return r(), nil }
 	f.list = func(*reprisev1.ListReplaysRequest) (*reprisev1.ListReplaysResponse, error) {
@@ -123,20 +124,31 @@ func badServer(t *testing.T) *fake {
 		resp.Causes = append(resp.Causes, &reprisev1.Cause{Kind: &reprisev1.Cause_MachineOffline{MachineOffline: &reprisev1.MachineOfflineCause{}}})
 		return bad(resp), nil
 	}
+	f.machines = badMachines()
+	f.capture = func(string) (*reprisev1.EvidenceRef, error) {
+		return bad(&reprisev1.EvidenceRef{Sha256: digestOf(png)}), nil
+	}
+	f.badWatches()
+	return f
+}
+
+// badWatches are cut once each, so that what is said about a lost server is heard
+// as well.
+func (f *fake) badWatches() {
+	cut := status.Error(codes.Unavailable, hostile())
 	f.watch = func(n int, st watchStream) error {
 		running := badReplay(runs)
 		running.GetActions()[1].State = reprisev1.ActionState_ACTION_STATE_DISPATCHED
-		_ = script(tell(running, happened()...), tell(r(), happened()...))(n, st)
+		_ = script(tell(running, badEvents()...), tell(badReplay(paused), badEvents()...))(n, st)
 		if n == 0 {
 			return cut
 		}
-		return st.Send(tell(badReplay(completed), happened()...))
+		return st.Send(tell(badReplay(completed), badEvents()...))
 	}
-	f.machines = machines()
 	f.watchMachines = func(n int, st machineStream) error {
-		changed := machines()
+		changed := badMachines()
 		changed[0].LastExit = "another " + hostile()
-		_ = st.Send(&reprisev1.WatchMachinesResponse{Machines: machines()})
+		_ = st.Send(&reprisev1.WatchMachinesResponse{Machines: badMachines()})
 		_ = st.Send(&reprisev1.WatchMachinesResponse{Machines: changed})
 		_ = st.Send(&reprisev1.WatchMachinesResponse{RemovedMachineIds: []string{hostile()}})
 		if n == 0 {
@@ -145,16 +157,12 @@ func badServer(t *testing.T) *fake {
 		return status.Error(codes.PermissionDenied, hostile())
 	}
 	f.events = func(n int, _ *reprisev1.WatchEventsRequest, st eventStream) error {
-		_ = st.Send(&reprisev1.WatchEventsResponse{Snapshot: []*reprisev1.Replay{r()}, Events: happened(), ResumeEventId: hostile()})
+		_ = st.Send(&reprisev1.WatchEventsResponse{Snapshot: []*reprisev1.Replay{badReplay(paused)}, Events: badEvents(), ResumeEventId: hostile()})
 		if n == 0 {
 			return cut
 		}
 		return nil
 	}
-	f.capture = func(string) (*reprisev1.EvidenceRef, error) {
-		return bad(&reprisev1.EvidenceRef{Sha256: digestOf(png)}), nil
-	}
-	return f
 }
 
 // badDisk is a journal whose reader escapes nothing.
