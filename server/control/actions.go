@@ -22,29 +22,50 @@ func (s *Service) ListActions(ctx context.Context, req *reprisev1.ListActionsReq
 	if size == 0 {
 		size = defaultPageSize
 	}
-	page, err := s.page(ctx, req.GetReplayId(), after, size)
+	head, err := s.cfg.Journal.Head(ctx, req.GetReplayId())
 	if err != nil {
 		return nil, rpcstatus.Error(err)
 	}
-	out := &reprisev1.ListActionsResponse{NextPageToken: actionToken(req.GetReplayId(), page.Last)}
-	for _, a := range page.Actions {
-		out.Actions = append(out.Actions, fromAction(a))
+	page, err := s.page(ctx, head, after, size)
+	if err != nil {
+		return nil, rpcstatus.Error(err)
 	}
-	return out, nil
+	return fromPage(head, page, after), nil
 }
 
-func (s *Service) page(ctx context.Context, replayID string, after replay.Place, size int) (dispatch.Page, error) {
-	head, err := s.cfg.Journal.Head(ctx, replayID)
-	if err != nil {
-		return dispatch.Page{}, err
+// fromPage shows what of a page fits into a response, and where to go on.
+func fromPage(head replay.Head, page dispatch.Page, after replay.Place) *reprisev1.ListActionsResponse {
+	out := &reprisev1.ListActionsResponse{NextPageToken: actionToken(head.ReplayID, page.Last)}
+	for i := range page.Actions {
+		out.Actions = append(out.Actions, fromAction(head.ReplayID, head.MachineID, &page.Actions[i]))
 	}
+	if n := fitting(out.Actions); n < len(out.Actions) {
+		out.Actions, out.NextPageToken = out.Actions[:n], actionToken(head.ReplayID, lastPlace(out.Actions[:n], after))
+	}
+	return out
+}
+
+// lastPlace is the place of the last of some actions that follow a place without a
+// gap.
+func lastPlace(actions []*reprisev1.ActionStatus, after replay.Place) replay.Place {
+	at := after
+	for _, a := range actions {
+		if step := int(a.GetStep()); step != at.Step {
+			at = replay.Place{Step: step}
+		}
+		at.Decision++
+	}
+	return at
+}
+
+func (s *Service) page(ctx context.Context, head replay.Head, after replay.Place, size int) (dispatch.Page, error) {
 	if !head.State.Ended() {
-		p, found, err := s.cfg.Fleet.Loop(head.MachineID).Page(ctx, replayID, after, size)
+		p, found, err := s.cfg.Fleet.Loop(head.MachineID).Page(ctx, head.ReplayID, after, size)
 		if err != nil || found {
 			return p, err
 		}
 	}
-	r, err := s.lastEnded(ctx, replayID)
+	r, err := s.lastEnded(ctx, head.ReplayID)
 	if err != nil {
 		return dispatch.Page{}, err
 	}

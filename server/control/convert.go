@@ -12,6 +12,7 @@ import (
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/replay"
 	"github.com/reprise-rpa/reprise/server/session"
+	"github.com/reprise-rpa/reprise/server/session/unspoken"
 )
 
 func fromHead(h replay.Head) *reprisev1.Replay {
@@ -38,42 +39,56 @@ func timestamp(t time.Time) *timestamppb.Timestamp {
 	return timestamppb.New(t)
 }
 
-func fromView(v dispatch.View) *reprisev1.Replay {
+// fromGlance shows a replay without its actions.
+func fromGlance(v dispatch.View) *reprisev1.Replay {
 	r := fromHead(v.Head)
 	r.AgentAway = v.AgentAway
 	if v.Pause != nil {
 		r.Pause = pauseInfo(v.Pause)
 	}
-	for _, a := range v.Actions { // shared with other watchers: it stays as it is
-		r.Actions = append(r.Actions, fromAction(a))
-	}
-	// The core has them in the order of the decisions alone.
-	slices.SortStableFunc(r.Actions, func(a, b *reprisev1.ActionStatus) int { return cmp.Compare(a.GetStep(), b.GetStep()) })
 	return r
 }
 
-func fromAction(a dispatch.ActionView) *reprisev1.ActionStatus {
+// fromView shows a replay with the actions that the view has.
+func fromView(v dispatch.View) *reprisev1.Replay {
+	r := fromGlance(v)
+	for _, a := range inOrder(v.Actions) {
+		r.Actions = append(r.Actions, fromAction(r.GetReplayId(), r.GetMachineId(), a))
+	}
+	return r
+}
+
+// inOrder returns actions in the order of the workflow and then of the decisions:
+// the core has all of them in that of the decisions alone. A view is shared with
+// other watchers, and stays as it is.
+func inOrder(actions []dispatch.ActionView) []*dispatch.ActionView {
+	out := make([]*dispatch.ActionView, len(actions))
+	for i := range actions {
+		out[i] = &actions[i]
+	}
+	slices.SortStableFunc(out, func(a, b *dispatch.ActionView) int { return cmp.Compare(a.Step, b.Step) })
+	return out
+}
+
+// fromAction shows an action, and its report without what the action typed. What
+// cannot be read is not shown: the journal has only what was encoded here.
+func fromAction(replayID, machineID string, a *dispatch.ActionView) *reprisev1.ActionStatus {
 	out := &reprisev1.ActionStatus{
 		ActionId: a.ID, Step: int32(a.Step), Name: a.Name, Kind: a.Kind, State: reprisev1.ActionState(a.State),
 		Deliveries: int32(a.Dispatches), ResentCount: int32(a.Resent), RetryCount: int32(a.Retries),
-		Phase: reprisev1.ActionPhase(a.Phase), Doing: a.Doing, Intention: intention(a.Payload),
+		Phase: reprisev1.ActionPhase(a.Phase), Doing: a.Doing,
 	}
+	action := &reprisev1.Action{}
+	if proto.Unmarshal(a.Payload, action) != nil {
+		return out
+	}
+	out.Intention = action.GetIntention()
 	if a.Report != nil {
-		rep := &reprisev1.Report{}
-		// What the journal holds was encoded here; a report that cannot be read is shown as none.
-		if proto.Unmarshal(a.Report.Payload, rep) == nil {
+		if rep, err := unspoken.Of(action).Report(a.Report.Payload, replayID, machineID, a.ID, a.AttemptID, a.SpoolID); err == nil {
 			out.Report = rep
 		}
 	}
 	return out
-}
-
-func intention(payload []byte) string {
-	a := &reprisev1.Action{}
-	if proto.Unmarshal(payload, a) != nil {
-		return ""
-	}
-	return a.GetIntention()
 }
 
 // fromRecord names what happened, in order.
@@ -89,9 +104,7 @@ func fromRecord(machineID string, rec replay.Record) []*reprisev1.ReplayEvent {
 	return out
 }
 
-// fromEvents names the events that led to a view, in order.
-func fromEvents(v dispatch.View) []*reprisev1.ReplayEvent {
-	return fromRecord(v.Head.MachineID, replay.Record{
-		ReplayID: v.Head.ReplayID, Seq: v.Head.Revision, At: v.Head.UpdatedAt, Events: v.Events,
-	})
+// record is what led to a view.
+func record(v dispatch.View) replay.Record {
+	return replay.Record{ReplayID: v.Head.ReplayID, Seq: v.Head.Revision, At: v.Head.UpdatedAt, Events: v.Events}
 }

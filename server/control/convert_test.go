@@ -73,10 +73,10 @@ func TestEveryEventHasItsName(t *testing.T) {
 
 // Callers branch on the code; the words of a report are in the report.
 func TestAnEventNamesTheFaultAndNotItsWords(t *testing.T) {
-	events := fromEvents(dispatch.View{Events: []replay.Event{
+	events := fromRecord("m", record(dispatch.View{Events: []replay.Event{
 		replay.Reported{ActionID: "r-1-1", Outcome: replay.OutcomeNeedsHelp, Report: replay.Report{Code: "wrong_window", Message: "a secret"}},
 		replay.PausedBy{Reason: "wrong_window", Message: "a secret"},
-	}})
+	}}))
 	for _, e := range events {
 		if strings.Contains(e.GetDetail(), "secret") || !strings.Contains(e.GetDetail(), "wrong_window") {
 			t.Errorf("%v", e)

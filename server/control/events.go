@@ -33,9 +33,8 @@ type EventLog interface {
 }
 
 const (
-	eventBatch    = 200              // records that are read at once
-	snapshotBatch = 500              // heads in one response
-	tellPosition  = 30 * time.Second // how often a watcher to whom nothing happens is told where it is
+	eventBatch   = 200              // records that are read at once
+	tellPosition = 30 * time.Second // how often a watcher to whom nothing happens is told where it is
 )
 
 // WatchEvents implements ReplayService.WatchEvents.
@@ -57,7 +56,7 @@ type eventWatch struct {
 	filter  replay.EventFilter
 
 	at     cursor
-	kept   bool      // what is no longer kept is passed over
+	kept   int64     // up to this position, what is no longer kept is passed over
 	told   cursor    // where the watcher was told it is
 	toldAt time.Time // zero: it was told nothing yet
 }
@@ -97,9 +96,12 @@ func (w *eventWatch) begin(ctx context.Context) (present int64, err error) {
 		}
 		w.told, w.toldAt = w.at, time.Now()
 	case w.req.GetFromBeginning():
-		w.kept = true
+		// Only what was forgotten before the watch began is no loss to it.
+		w.kept, err = w.log.Position(ctx)
+		return w.kept, err
 	default:
-		return w.at.position, w.snapshot(ctx)
+		err = w.snapshot(ctx)
+		return w.at.position, err
 	}
 	return w.log.Position(ctx)
 }
@@ -110,36 +112,45 @@ func (w *eventWatch) snapshot(ctx context.Context) error {
 		return err
 	}
 	w.at = cursor{position: position}
-	for {
-		n := min(len(heads), snapshotBatch)
-		m := &reprisev1.WatchEventsResponse{SnapshotPending: n < len(heads)}
-		for _, h := range heads[:n] {
-			m.Snapshot = append(m.Snapshot, w.service.fromHead(h))
+	m, size := &reprisev1.WatchEventsResponse{}, 0
+	for _, h := range heads {
+		shown := w.service.fromHead(h)
+		n := entrySize(shown)
+		if size += n; size > maxPart && len(m.Snapshot) > 0 {
+			m.SnapshotPending = true // and there is nowhere to go on from before its end
+			if err := send(w.service, w.st, m); err != nil {
+				return err
+			}
+			m, size = &reprisev1.WatchEventsResponse{}, n
 		}
-		heads = heads[n:]
-		if !m.SnapshotPending { // before that there is nowhere to go on from
-			return w.send(m)
-		}
-		if err := send(w.service, w.st, m); err != nil {
-			return err
-		}
+		m.Snapshot = append(m.Snapshot, shown)
 	}
+	return w.send(m)
 }
 
 // advance sends the events after the cursor, as many as are read at once, and moves
 // it; more says that there may be more.
 func (w *eventWatch) advance(ctx context.Context) (more bool, err error) {
 	read := w.log.Events
-	if w.kept {
+	if w.at.position < w.kept {
 		read = w.log.KeptEvents
 	}
 	recs, through, err := read(ctx, w.at.before(), w.filter, eventBatch)
 	if err != nil {
 		return false, err
 	}
-	m := &reprisev1.WatchEventsResponse{}
+	m, size := &reprisev1.WatchEventsResponse{}, 0
 	for _, rec := range recs {
-		m.Events = append(m.Events, w.events(rec)...)
+		for _, ev := range w.events(rec) {
+			n := entrySize(ev.shown)
+			if size += n; size > maxPart && len(m.Events) > 0 {
+				if err := w.send(m); err != nil {
+					return false, err
+				}
+				m, size = &reprisev1.WatchEventsResponse{}, n
+			}
+			m.Events, w.at = append(m.Events, ev.shown), ev.at
+		}
 	}
 	w.at = cursor{position: through}
 	if len(m.Events) == 0 {
@@ -148,16 +159,25 @@ func (w *eventWatch) advance(ctx context.Context) (more bool, err error) {
 	return true, w.send(m)
 }
 
+// placed is an event, and where a watcher is that has seen it.
+type placed struct {
+	shown *reprisev1.ReplayEvent
+	at    cursor
+}
+
 // events names the events of a record that the watcher has not seen.
-func (w *eventWatch) events(rec replay.Positioned) []*reprisev1.ReplayEvent {
+func (w *eventWatch) events(rec replay.Positioned) []placed {
 	events := fromRecord(rec.MachineID, rec.Record)
+	out := make([]placed, 0, len(events))
 	for i, ev := range events {
-		ev.EventId = eventCursor(rec.Position, i, len(events)).id(w.log.ID())
+		at := eventCursor(rec.Position, i, len(events))
+		ev.EventId = at.id(w.log.ID())
+		out = append(out, placed{ev, at})
 	}
 	if rec.Position == w.at.position && w.at.seen > 0 {
-		return events[min(w.at.seen, len(events)):]
+		return out[min(w.at.seen, len(out)):]
 	}
-	return events
+	return out
 }
 
 // tell tells the watcher where it is, if that has moved and it was not told for so

@@ -109,15 +109,21 @@ func (s *Service) ListReplays(ctx context.Context, req *reprisev1.ListReplaysReq
 	if err != nil {
 		return nil, rpcstatus.Error(err)
 	}
-	heads, next, err := s.cfg.Journal.Heads(ctx, f)
-	if err != nil {
-		return nil, rpcstatus.Error(err)
+	for {
+		heads, next, err := s.cfg.Journal.Heads(ctx, f)
+		if err != nil {
+			return nil, rpcstatus.Error(err)
+		}
+		out := &reprisev1.ListReplaysResponse{NextPageToken: next}
+		for _, h := range heads {
+			out.Replays = append(out.Replays, s.fromHead(h))
+		}
+		n := fitting(out.Replays)
+		if n == len(out.Replays) {
+			return out, nil
+		}
+		f.PageSize = n // the journal alone knows where the page after fewer begins
 	}
-	out := &reprisev1.ListReplaysResponse{NextPageToken: next}
-	for _, h := range heads {
-		out.Replays = append(out.Replays, s.fromHead(h))
-	}
-	return out, nil
 }
 
 func listFilter(req *reprisev1.ListReplaysRequest) (replay.Filter, error) {

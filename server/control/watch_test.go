@@ -206,5 +206,28 @@ func TestALargeReplayComesInParts(t *testing.T) {
 		if len(events) != 2 || !strings.Contains(events[0], "replay_created") || !strings.Contains(events[1], "replay_paused") {
 			t.Errorf("%v", events)
 		}
+		if err := s.cancel(id); err != nil { // which concerns all actions
+			t.Fatal(err)
+		}
+		parts, ids = 0, nil
+		for {
+			m, err := watch.Recv()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if size := proto.Size(m); size > 1<<20 || m.GetReplay().GetState() != cancelled || m.GetSnapshotPending() {
+				t.Errorf("a part of the change has %d bytes: %v", size, m.GetReplay().GetState())
+			}
+			parts++
+			for _, a := range m.GetReplay().GetActions() {
+				ids = append(ids, a.GetActionId())
+			}
+		}
+		if parts < 3 || !slices.Equal(ids, want) {
+			t.Errorf("the change came in %d parts with %d actions", parts, len(ids))
+		}
 	})
 }
