@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 
@@ -48,6 +49,7 @@ func (p *pictures) Upload(agent grpc.ClientStreamingServer[reprisev1.UploadReque
 	if err != nil {
 		return err
 	}
+	digest := ""
 	for chunk := 0; ; chunk++ {
 		m, err := agent.Recv()
 		if errors.Is(err, io.EOF) {
@@ -56,7 +58,11 @@ func (p *pictures) Upload(agent grpc.ClientStreamingServer[reprisev1.UploadReque
 		if err != nil {
 			return err
 		}
+		if chunk == 0 {
+			digest = m.GetSha256()
+		}
 		if p.cut(chunk, m.GetOffset()) {
+			p.awaitSome(ctx, digest)
 			return errCut
 		}
 		if err := server.Send(m); err != nil && !errors.Is(err, io.EOF) {
@@ -68,6 +74,24 @@ func (p *pictures) Upload(agent grpc.ClientStreamingServer[reprisev1.UploadReque
 		return err
 	}
 	return agent.SendAndClose(answer)
+}
+
+// awaitSome waits until the server has something of a picture: a cut that overtakes
+// the first chunk would leave nothing to go on from.
+func (p *pictures) awaitSome(ctx context.Context, digest string) {
+	for {
+		res, err := p.to.FindMissing(ctx, &reprisev1.FindMissingRequest{Sha256: []string{digest}})
+		if err != nil || res.GetReceivedBytes()[digest] > 0 {
+			return
+		}
+		poll := time.NewTimer(10 * time.Millisecond)
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			poll.Stop()
+			return
+		}
+	}
 }
 
 // cut says whether an upload is to be cut at a chunk.

@@ -83,7 +83,7 @@ func explainHolder(f facts, holder dispatch.View) []*reprisev1.Cause {
 		return []*reprisev1.Cause{idleCause(holder.Head)}
 	}
 	if f.now.InFlight != nil {
-		causes = append(causes, inFlightCause(*f.now.InFlight))
+		causes = append(causes, inFlightCause(*f.now.InFlight, f.now.SessionID == ""))
 	}
 	switch {
 	case f.now.SessionID == "":
@@ -144,7 +144,7 @@ func idleCause(holder replay.Head) *reprisev1.Cause {
 	}
 }
 
-func inFlightCause(a dispatch.InFlight) *reprisev1.Cause {
+func inFlightCause(a dispatch.InFlight, away bool) *reprisev1.Cause {
 	c := &reprisev1.ActionInFlightCause{
 		ReplayId: a.ReplayID, ActionId: a.ActionID, ActionKind: a.Kind, Phase: reprisev1.ActionPhase(a.Phase), Doing: a.Doing,
 		Deliveries: int32(a.Deliveries), ResentCount: int32(a.Resent), Deadline: deadlines[a.Deadline],
@@ -152,7 +152,7 @@ func inFlightCause(a dispatch.InFlight) *reprisev1.Cause {
 	if a.Deadline != 0 {
 		c.DueIn = durationpb.New(max(0, a.DueIn))
 	}
-	return &reprisev1.Cause{Message: sayInFlight(a), Since: timestamp(a.Since), Kind: &reprisev1.Cause_ActionInFlight{ActionInFlight: c}}
+	return &reprisev1.Cause{Message: sayInFlight(a, away), Since: timestamp(a.Since), Kind: &reprisev1.Cause_ActionInFlight{ActionInFlight: c}}
 }
 
 var deadlines = map[pending.Kind]reprisev1.DeadlineKind{
@@ -173,8 +173,8 @@ func offlineCause(f facts) *reprisev1.Cause {
 
 func desktopCause(m registry.Machine) *reprisev1.Cause {
 	return &reprisev1.Cause{
-		Message: sayDesktop(m),
-		Kind:    &reprisev1.Cause_DesktopUnusable{DesktopUnusable: &reprisev1.DesktopUnusableCause{MachineId: m.ID, DesktopState: desktopState(m.Info)}},
+		Message: sayDesktop(m), Since: timestamp(m.DesktopAt),
+		Kind: &reprisev1.Cause_DesktopUnusable{DesktopUnusable: &reprisev1.DesktopUnusableCause{MachineId: m.ID, DesktopState: desktopState(m.Info)}},
 	}
 }
 

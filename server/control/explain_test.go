@@ -155,3 +155,24 @@ func TestACauseHasWhatAProgramNeeds(t *testing.T) {
 		t.Errorf("desktop %v", d)
 	}
 }
+
+// Of an agent that is away nobody knows what it does now.
+func TestNobodySaysThatAnAgentWhichIsAwayExecutes(t *testing.T) {
+	f := facts{now: dispatch.Situation{View: running, Usable: true, InFlight: flight(0)}, machine: registry.Machine{ID: "m", ChangedAt: time.Unix(9, 0)}}
+	if says := explain(f)[0].GetMessage(); !strings.Contains(says, "was in flight when the agent went away") {
+		t.Errorf("it says %q", says)
+	}
+	f.now.SessionID = "s"
+	if says := explain(f)[0].GetMessage(); strings.Contains(says, "went away") {
+		t.Errorf("with the agent there it says %q", says)
+	}
+}
+
+func TestALockedDesktopSaysSinceWhen(t *testing.T) {
+	m := locked
+	m.DesktopAt = time.Unix(42, 0)
+	causes := explain(facts{now: dispatch.Situation{View: running, SessionID: "s"}, machine: m})
+	if at := causes[len(causes)-1].GetSince(); at.GetSeconds() != 42 {
+		t.Errorf("locked since %v", at)
+	}
+}

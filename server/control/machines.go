@@ -65,7 +65,7 @@ func fromMachine(m registry.Machine, status dispatch.Status) *reprisev1.Machine 
 	out := &reprisev1.Machine{
 		MachineId: m.ID, Connected: m.SessionID != "", ConnectionChangedAt: timestamp(m.ChangedAt), SessionId: m.SessionID,
 		DesktopState: desktopState(m.Info), CurrentReplayId: status.CurrentReplay, ActionInFlight: status.InFlight,
-		QueuedReplays: int32(status.Queued), AgentVersion: m.Info.AgentVersion, ConflictAt: timestamp(m.ConflictAt), LastExit: m.Info.LastExit,
+		QueuedReplays: int32(status.Queued), AgentVersion: m.Info.AgentVersion, DesktopChangedAt: timestamp(m.DesktopAt), ConflictAt: timestamp(m.ConflictAt), LastExit: m.Info.LastExit,
 		ProtocolVersion: int32(m.Info.ProtocolVersion), Capabilities: m.Info.Capabilities,
 		CurrentReplayState: reprisev1.ReplayState(status.CurrentState), CurrentWorkflowName: status.CurrentWorkflow,
 	}

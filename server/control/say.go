@@ -59,8 +59,12 @@ var phases = map[pending.Phase]string{
 	pending.Executing: "is being executed",
 }
 
-func sayInFlight(a dispatch.InFlight) string {
+// away says that the agent is not there: how far it is, is how far it was.
+func sayInFlight(a dispatch.InFlight, away bool) string {
 	text := fmt.Sprintf("%s %s %s", a.Kind, a.ActionID, phases[a.Phase])
+	if away {
+		text = fmt.Sprintf("%s %s was in flight when the agent went away", a.Kind, a.ActionID)
+	}
 	if a.Doing != "" {
 		text += " (" + a.Doing + ")"
 	}

@@ -1172,7 +1172,8 @@ type Dispatch struct {
 	// A person showed where to act, in fractions of the monitor; wins over the
 	// target.
 	CorrectedPosition *Point `protobuf:"bytes,11,opt,name=corrected_position,json=correctedPosition,proto3" json:"corrected_position,omitempty"`
-	// What no picture of this action may show; the machine's own masks are added.
+	// What no picture of this action may show. The agent adds the machine's own masks,
+	// and those of what else may still be on the screen.
 	Masks         []*Mask `protobuf:"bytes,12,rep,name=masks,proto3" json:"masks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1710,7 +1711,8 @@ type Capture struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Chosen by the server; the answer repeats it.
 	CaptureId string `protobuf:"bytes,1,opt,name=capture_id,json=captureId,proto3" json:"capture_id,omitempty"`
-	// What the picture may not show; the machine's own masks are added.
+	// What the picture may not show. The agent adds the machine's own masks, and those
+	// of the newest action that it has received.
 	Masks         []*Mask `protobuf:"bytes,2,rep,name=masks,proto3" json:"masks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

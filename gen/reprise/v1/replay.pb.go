@@ -605,7 +605,7 @@ type ActionStatus struct {
 	RetryCount int32 `protobuf:"varint,8,opt,name=retry_count,json=retryCount,proto3" json:"retry_count,omitempty"`
 	// While dispatched: how far the agent is.
 	Phase ActionPhase `protobuf:"varint,9,opt,name=phase,proto3,enum=reprise.v1.ActionPhase" json:"phase,omitempty"`
-	// The report that settled it.
+	// The report that settled it, without what the action typed.
 	Report *Report `protobuf:"bytes,10,opt,name=report,proto3" json:"report,omitempty"`
 	// What the agent says it is doing.
 	Doing string `protobuf:"bytes,11,opt,name=doing,proto3" json:"doing,omitempty"`

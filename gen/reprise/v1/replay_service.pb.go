@@ -883,7 +883,8 @@ func (x *WatchReplayRequest) GetAfterRevision() int64 {
 type WatchReplayResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The replay. The first responses have all actions, later ones those that
-	// changed.
+	// changed. A change of many actions comes in several responses of one revision,
+	// with its events in the first.
 	Replay *Replay `protobuf:"bytes,1,opt,name=replay,proto3" json:"replay,omitempty"`
 	// What happened; empty for progress.
 	Events []*ReplayEvent `protobuf:"bytes,2,rep,name=events,proto3" json:"events,omitempty"`
@@ -955,7 +956,9 @@ type WatchEventsRequest struct {
 	// The last event that the watcher has seen; it goes on after that one, and no
 	// snapshot is sent. Empty: a snapshot, then what happens from now on.
 	AfterEventId string `protobuf:"bytes,3,opt,name=after_event_id,json=afterEventId,proto3" json:"after_event_id,omitempty"`
-	// Without an `after_event_id`: no snapshot, but all events that are kept.
+	// Without an `after_event_id`: no snapshot, but all events that are kept. Ends with
+	// OUT_OF_RANGE when events from after the watch's start are forgotten before they
+	// are sent.
 	FromBeginning bool `protobuf:"varint,4,opt,name=from_beginning,json=fromBeginning,proto3" json:"from_beginning,omitempty"`
 	// Ends when the newest event there is was sent.
 	UntilPresent  bool `protobuf:"varint,5,opt,name=until_present,json=untilPresent,proto3" json:"until_present,omitempty"`

@@ -63,11 +63,13 @@ type ReplayServiceClient interface {
 	// ListActions returns the actions of a replay in the order of the workflow and
 	// then of the decisions, or NOT_FOUND. A page token stays valid while the replay
 	// goes on: no action comes twice, and none that was there at the first page is
-	// missed.
+	// missed. A page may have fewer than `page_size`, since it also ends at about
+	// 2 MiB: only an empty token says that it is the last.
 	ListActions(ctx context.Context, in *ListActionsRequest, opts ...grpc.CallOption) (*ListActionsResponse, error)
 	// ListReplays returns replays, the newest first, without their actions. A page
 	// token stays valid while others write: no replay comes twice, and none that was
-	// there all the time is missed.
+	// there all the time is missed. A page may have fewer than `page_size`, since it
+	// also ends at about 2 MiB: only an empty token says that it is the last.
 	ListReplays(ctx context.Context, in *ListReplaysRequest, opts ...grpc.CallOption) (*ListReplaysResponse, error)
 	// WatchReplay sends the replay as it is, then each change as it becomes
 	// durable, and ends after the change that ended the replay. A watcher that
@@ -276,11 +278,13 @@ type ReplayServiceServer interface {
 	// ListActions returns the actions of a replay in the order of the workflow and
 	// then of the decisions, or NOT_FOUND. A page token stays valid while the replay
 	// goes on: no action comes twice, and none that was there at the first page is
-	// missed.
+	// missed. A page may have fewer than `page_size`, since it also ends at about
+	// 2 MiB: only an empty token says that it is the last.
 	ListActions(context.Context, *ListActionsRequest) (*ListActionsResponse, error)
 	// ListReplays returns replays, the newest first, without their actions. A page
 	// token stays valid while others write: no replay comes twice, and none that was
-	// there all the time is missed.
+	// there all the time is missed. A page may have fewer than `page_size`, since it
+	// also ends at about 2 MiB: only an empty token says that it is the last.
 	ListReplays(context.Context, *ListReplaysRequest) (*ListReplaysResponse, error)
 	// WatchReplay sends the replay as it is, then each change as it becomes
 	// durable, and ends after the change that ended the replay. A watcher that

@@ -14,6 +14,8 @@ import (
 	"github.com/reprise-rpa/reprise/server/session/unspoken"
 )
 
+var mask = unspoken.Mask
+
 func typing(text string) *reprisev1.Action {
 	return &reprisev1.Action{Kind: &reprisev1.Action_Type{Type: &reprisev1.Type{Content: &reprisev1.Type_Text{Text: text}}}}
 }
@@ -27,7 +29,7 @@ func pasting(text string) *reprisev1.Action {
 func TestNoFormOfATextIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-c"\\\n\t•<é]{1,6}`)).Draw(t, "text")
-		if strings.TrimSpace(text) == "" || strings.Contains(unspoken.Mask, strings.TrimSpace(text)) {
+		if strings.TrimSpace(text) == "" || strings.Contains(mask, strings.TrimSpace(text)) {
 			t.Skip("it says nothing, or what a mask says")
 		}
 		around := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-c"\\\n•]{0,6}`))
@@ -43,7 +45,7 @@ func TestNoFormOfATextIsLeft(t *testing.T) {
 		message := around.Draw(t, "before") + repeated + around.Draw(t, "after")
 		got := unspoken.Of(rapid.SampledFrom([]*reprisev1.Action{typing(text), pasting(text)}).Draw(t, "action")).Mask(message)
 		for _, form := range forms {
-			if !strings.Contains(unspoken.Mask, form) && strings.Contains(got, form) {
+			if !strings.Contains(mask, form) && strings.Contains(got, form) {
 				t.Fatalf("%q repeats %q as %q", got, text, form)
 			}
 		}
