@@ -1,5 +1,6 @@
 // Package tokens keeps who may call the server: one operator token, made on first
-// start, and any number of tokens for the agent of each machine. It is the
+// start, any number for operators and services by name, and any number for the agent
+// of each machine. It is the
 // registry of machines as well: a machine exists once an agent was added for it.
 //
 // Tokens are 256 random bits. Only their SHA-256 is stored: a slow hash protects
@@ -12,6 +13,7 @@
 package tokens
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -43,16 +45,21 @@ const (
 // Errors that callers tell apart.
 var (
 	ErrBadMachine = errors.New("tokens: a machine id is 1 to 63 letters, digits, dots, dashes or underscores, and begins with a letter or digit")
+	ErrBadName    = errors.New("tokens: a name is 1 to 63 letters, digits, spaces, dots, dashes, underscores or @, and begins with a letter or digit")
 	ErrNotFound   = errors.New("tokens: no such token")
 )
 
-var machineID = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
+var (
+	machineID = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$`)
+	nameForm  = regexp.MustCompile(`^[\pL\pN][\pL\pM\pN ._@-]{0,62}$`)
+)
 
 // Token is what is known of one token; not the token itself.
 type Token struct {
 	ID        string    `json:"id"` // for people, and to revoke it
 	Role      auth.Role `json:"role"`
 	Machine   string    `json:"machine,omitempty"` // of an agent's token
+	Name      string    `json:"name,omitempty"`    // of an operator's token; empty: the one in OperatorFile
 	SHA256    string    `json:"sha256"`            // of the token's text, in hexadecimal
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -89,7 +96,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	}
 	s := &Store{dir: dir, log: log}
 	err := s.change(func(c *content) error {
-		if slices.ContainsFunc(c.Tokens, func(t Token) bool { return t.Role == auth.RoleOperator }) {
+		if slices.ContainsFunc(c.Tokens, unnamed) {
 			return errUnchanged
 		}
 		return s.newOperator(c)
@@ -101,16 +108,32 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 }
 
 // RotateOperator makes a new operator token, leaves it in [OperatorFile] and
-// revokes all earlier ones.
+// revokes all earlier ones that have no name.
 func (s *Store) RotateOperator() error {
 	return s.change(func(c *content) error {
-		c.Tokens = slices.DeleteFunc(c.Tokens, func(t Token) bool { return t.Role == auth.RoleOperator })
+		c.Tokens = slices.DeleteFunc(c.Tokens, unnamed)
 		return s.newOperator(c)
 	})
 }
 
+func unnamed(t Token) bool { return t.Role == auth.RoleOperator && t.Name == "" }
+
+// AddOperator returns a token for a person or a service, which is not stored and
+// cannot be shown again. What its holder does has the name beside it: who paused,
+// who resumed, who cancelled. Earlier tokens of the name stay valid.
+func (s *Store) AddOperator(name string) (secret string, err error) {
+	if !nameForm.MatchString(name) || strings.TrimSpace(name) != name {
+		return "", fmt.Errorf("%w: %.100q", ErrBadName, name)
+	}
+	err = s.change(func(c *content) error {
+		secret = c.add("rpo_", Token{Role: auth.RoleOperator, Name: name})
+		return nil
+	})
+	return secret, err
+}
+
 func (s *Store) newOperator(c *content) error {
-	secret := c.add("rpo_", auth.RoleOperator, "")
+	secret := c.add("rpo_", Token{Role: auth.RoleOperator})
 	// The token's own file first: a crash in between leaves a file that opens
 	// nothing and is replaced at the next start, not a token that nobody has.
 	return writeFile(filepath.Join(s.dir, OperatorFile), []byte(secret+"\n"))
@@ -127,7 +150,7 @@ func (s *Store) AddAgent(machine string) (secret string, err error) {
 		if !c.has(machine) {
 			c.Machines = append(c.Machines, Machine{ID: machine, CreatedAt: now()})
 		}
-		secret = c.add("rpa_", auth.RoleAgent, machine)
+		secret = c.add("rpa_", Token{Role: auth.RoleAgent, Machine: machine})
 		return nil
 	})
 	return secret, err
@@ -208,11 +231,7 @@ func (s *Store) find(digest [sha256.Size]byte) (auth.Identity, bool) {
 	// digest opens nothing. The rest is compared in constant time.
 	for _, t := range s.index[[8]byte(digest[:8])] {
 		if subtle.ConstantTimeCompare([]byte(t.SHA256), []byte(hex.EncodeToString(digest[:]))) == 1 {
-			name := t.Machine
-			if t.Role == auth.RoleOperator {
-				name = t.Role.String()
-			}
-			return auth.Identity{Role: t.Role, Machine: t.Machine, Name: name}, true
+			return auth.Identity{Role: t.Role, Machine: t.Machine, Name: cmp.Or(t.Machine, t.Name, t.Role.String())}, true
 		}
 	}
 	return auth.Identity{}, false
@@ -231,15 +250,13 @@ func (c *content) has(machine string) bool {
 
 // add makes a token and returns its text. The prefix tells people and secret
 // scanners what they look at.
-func (c *content) add(prefix string, role auth.Role, machine string) string {
+func (c *content) add(prefix string, t Token) string {
 	var random [32]byte
 	_, _ = rand.Read(random[:]) // never fails: it ends the process instead
 	secret := prefix + base64.RawURLEncoding.EncodeToString(random[:])
 	digest := sha256.Sum256([]byte(secret))
-	c.Tokens = append(c.Tokens, Token{
-		ID: hex.EncodeToString(digest[:6]), Role: role, Machine: machine,
-		SHA256: hex.EncodeToString(digest[:]), CreatedAt: now(),
-	})
+	t.ID, t.SHA256, t.CreatedAt = hex.EncodeToString(digest[:6]), hex.EncodeToString(digest[:]), now()
+	c.Tokens = append(c.Tokens, t)
 	return secret
 }
 

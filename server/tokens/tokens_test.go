@@ -317,3 +317,71 @@ func TestAMachineThatAnotherProcessRegisteredIsKnownAtOnce(t *testing.T) {
 		t.Errorf("its token is not known at once: %v", err)
 	}
 }
+
+// Who did something is a name, and one person's token goes without the others'.
+func TestOperatorsHaveNames(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alice, err := s.AddOperator("alice @ward 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob, err := s.AddOperator("bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := auth.Identity{Role: auth.RoleOperator, Name: "alice @ward 3"}
+	if got, err := s.Authenticate(alice); err != nil || got != want {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if err := s.RotateOperator(); err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range s.Tokens() {
+		if token.Name == "bob" {
+			if err := s.Revoke(token.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := s.Authenticate(alice); err != nil {
+		t.Errorf("after the shared token was replaced and bob's revoked, alice's: %v", err)
+	}
+	if _, err := s.Authenticate(bob); !errors.Is(err, auth.ErrUnknownToken) {
+		t.Errorf("bob's token: %v", err)
+	}
+	for _, bad := range []string{"", " alice", "alice ", "-a", "a\nb", "a\x1b[2J", strings.Repeat("a", 64)} {
+		if _, err := s.AddOperator(bad); !errors.Is(err, ErrBadName) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// A folder whose only operators have names still gets the shared token.
+func TestTheSharedTokenIsMadeBesideNamedOnes(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AddOperator("alice"); err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range s.Tokens() {
+		if token.Name == "" {
+			if err := s.Revoke(token.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	again, err := Open(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(again.Tokens()); n != 2 {
+		t.Errorf("%d tokens, want alice's and the shared one", n)
+	}
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,7 @@ func tokenCommand() *cobra.Command {
 		},
 	}
 	rotate := &cobra.Command{
-		Use: "rotate-operator", Short: "Make a new operator token and revoke all earlier ones", Args: cobra.NoArgs,
+		Use: "rotate-operator", Short: "Make a new operator token and revoke the earlier ones without a name", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := open()
 			if err != nil {
@@ -64,23 +65,42 @@ func tokenCommand() *cobra.Command {
 			return rotateOperator(store, dataDir, cmd.OutOrStdout())
 		},
 	}
-	cmd.AddCommand(addAgentCommand(open), list, revoke, rotate)
+	cmd.AddCommand(addCommand(addAgent, open), addCommand(addOperator, open), list, revoke, rotate)
 	return cmd
 }
 
-func addAgentCommand(open func() (*tokens.Store, error)) *cobra.Command {
+// adding is what makes one kind of token.
+type adding struct {
+	use, short string
+	add        func(store *tokens.Store, subject string) (secret string, err error)
+}
+
+var (
+	addAgent    = adding{"add-agent MACHINE", "Register a machine and make a token for its agent", (*tokens.Store).AddAgent}
+	addOperator = adding{"add-operator NAME", "Make a token for a person or a service, whose name stands beside what it does", (*tokens.Store).AddOperator}
+)
+
+func addCommand(a adding, open func() (*tokens.Store, error)) *cobra.Command {
 	var out string
 	cmd := &cobra.Command{
-		Use: "add-agent MACHINE", Short: "Register a machine and make a token for its agent", Args: cobra.ExactArgs(1),
+		Use: a.use, Short: a.short, Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := open()
 			if err != nil {
 				return err
 			}
-			if out == "" {
-				return addAgent(store, args[0], cmd.OutOrStdout())
+			hand := func(to io.Writer) error {
+				secret, err := a.add(store, args[0])
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(to, secret)
+				return err
 			}
-			return addAgentTo(store, args[0], out)
+			if out == "" {
+				return hand(cmd.OutOrStdout())
+			}
+			return handTo(hand, out)
 		},
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write the token to this file, readable by the owner only, instead of printing it")
@@ -89,9 +109,9 @@ func addAgentCommand(open func() (*tokens.Store, error)) *cobra.Command {
 
 func listTokens(store *tokens.Store, out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, "ID\tROLE\tMACHINE\tCREATED")
+	_, _ = fmt.Fprintln(w, "ID\tROLE\tOF\tCREATED")
 	for _, t := range store.Tokens() {
-		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, t.Role, t.Machine, t.CreatedAt.Format("2006-01-02 15:04:05"))
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, t.Role, cmp.Or(t.Machine, t.Name, "-"), t.CreatedAt.Format("2006-01-02 15:04:05"))
 	}
 	return w.Flush()
 }
@@ -129,24 +149,14 @@ func placeOf(flags *pflag.FlagSet) func() (string, error) {
 	}
 }
 
-// addAgent makes a token and hands it out.
-func addAgent(store *tokens.Store, machine string, out io.Writer) error {
-	secret, err := store.AddAgent(machine)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(out, secret)
-	return err
-}
-
-// addAgentTo leaves a token in a new file that only its owner can read. The file
-// comes first: a token that cannot be handed out is not made.
-func addAgentTo(store *tokens.Store, machine, path string) error {
+// handTo leaves a token in a new file that only its owner can read. The file comes
+// first: a token that cannot be handed out is not made.
+func handTo(hand func(io.Writer) error, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(addAgent(store, machine, f), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(hand(f), f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil

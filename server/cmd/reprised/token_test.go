@@ -112,3 +112,22 @@ func TestTokensAreFoundWhereTheServerHasItsData(t *testing.T) {
 		t.Errorf("%d: %s", code, msg)
 	}
 }
+
+// Who paused a replay is the person whose token was shown.
+func TestWhatAPersonDoesHasTheirName(t *testing.T) {
+	t.Parallel()
+	s := start(t, t.TempDir())
+	s.addAgent()
+	id := s.create()
+	secret, code := run(t, "token", "add-operator", "alice", "--data-dir", s.dir)
+	if code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	res, err := s.replays.PauseReplay(bearer(t.Context(), secret), &reprisev1.PauseReplayRequest{ReplayId: id})
+	if err != nil || res.GetReplay().GetPause().GetPausedBy() != "alice" {
+		t.Errorf("%v, %v", res, err)
+	}
+	if list, _ := run(t, "token", "list", "--data-dir", s.dir); !regexp.MustCompile(`(?m)^\w+\s+operator\s+alice\s`).MatchString(list) {
+		t.Errorf("the tokens are:\n%s", list)
+	}
+}
