@@ -88,6 +88,9 @@ func (h *Host) Tokens() *tokens.Store { return h.tokens }
 
 func (h *Host) open(ctx context.Context) (err error) {
 	s := h.cfg.Settings
+	if h.tel, err = telemetry.New(h.metrics, h.log); err != nil { // first: metrics are served already
+		return err
+	}
 	if h.tokens, err = tokens.Open(s.DataDir, h.log); err != nil {
 		return err
 	}
@@ -99,9 +102,6 @@ func (h *Host) open(ctx context.Context) (err error) {
 		return err
 	}
 	if h.pictures, err = evidence.Open(filepath.Join(s.DataDir, "evidence"), int64(s.EvidenceMaxBytes)); err != nil {
-		return err
-	}
-	if h.tel, err = telemetry.New(h.metrics, h.log); err != nil {
 		return err
 	}
 	start := time.Now()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,11 +59,15 @@ func (w *world) at(machine string) *world {
 }
 
 // newMachine is a world on the shared server, whose machine has the test's name.
+var machines atomic.Int64
+
 func newMachine(t *testing.T, script servertest.Script) *world {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	t.Cleanup(cancel)
-	desk, err := shared.NewAgent(ctx, t.Name()[:min(len(t.Name()), 63)], script)
+	// A machine of its own, also when the test is run again on the same server.
+	name := fmt.Sprintf("%d-%s", machines.Add(1), t.Name())
+	desk, err := shared.NewAgent(ctx, name[:min(len(name), 63)], script)
 	w := &world{Server: shared, t: t, ctx: ctx, desk: desk, replays: reprisev1.NewReplayServiceClient(shared.Conn())}
 	w.must(err)
 	return w

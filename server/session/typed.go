@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -98,6 +99,7 @@ func placeOf(actionID string) (replayID string, step int, ok bool) {
 // unspoken masks what a report's message repeats. A message is left out when what
 // its action typed cannot be known.
 func (t *typed) unspoken(ctx context.Context, loop *dispatch.Loop, res *dispatch.Result) {
+	t.maskOthers(res)
 	if res.Report.Message == "" {
 		return
 	}
@@ -107,6 +109,32 @@ func (t *typed) unspoken(ctx context.Context, loop *dispatch.Loop, res *dispatch
 		return
 	}
 	res.Report.Message = texts.Mask(res.Report.Message)
+}
+
+// maskOthers masks what the session's other actions typed in all that a report says:
+// it may be on the screen that this one tells of. Who shows the report later knows
+// its own action alone, so this is done before it is kept.
+func (t *typed) maskOthers(res *dispatch.Result) {
+	t.mu.Lock()
+	var others unspoken.Texts
+	for actionID, texts := range t.known {
+		if actionID != res.ActionID {
+			others = unspoken.Join(others, texts.Long())
+		}
+	}
+	t.mu.Unlock()
+	repeats := func(text string) bool { return bytes.Contains(res.Report.Payload, []byte(text)) }
+	if !slices.ContainsFunc(others, repeats) {
+		return
+	}
+	replayID, _, _ := placeOf(res.ActionID)
+	r, err := others.Report(res.Report.Payload, res.ActionID, res.AttemptID, replayID)
+	if err != nil {
+		return // it was encoded here
+	}
+	if payload, err := proto.Marshal(r); err == nil {
+		res.Report.Payload, res.Report.Message = payload, others.Mask(res.Report.Message)
+	}
 }
 
 // greeted returns what a hello says of its machine, without what was typed by the

@@ -43,6 +43,48 @@ func TestTypedTextThatAnAgentRepeatsIsMasked(t *testing.T) {
 	})
 }
 
+// What an action typed is on the screen that the next one tells of.
+func TestTypedTextIsMaskedInTheReportsOfLaterActions(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world) {
+		w.types("r-1", needle, "another text")
+		a, _ := sessiontest.Welcomed(t, t.Context(), w.conn, sessiontest.Hello(machine, "spool"))
+		a.Report(sessiontest.Done(a.Dispatch()))
+		a.Ack()
+		d := a.Dispatch()
+		rep := sessiontest.Failed(d, reprisev1.ErrorCode_ERROR_CODE_WRONG_WINDOW, "in front is: S3cr3t \"needle\"-42")
+		rep.TargetDescription = "a window with " + needle
+		a.Report(rep)
+		unquoted(t, a.Next().GetPause().GetMessage(), "in front is")
+		a.Ack()
+		stored := w.report(d.GetActionId())
+		unquoted(t, stored.GetError().GetMessage(), "in front is")
+		unquoted(t, stored.GetTargetDescription(), "a window with")
+		if stored.GetActionId() != d.GetActionId() {
+			t.Errorf("the report is of %q", stored.GetActionId())
+		}
+	})
+}
+
+// report returns the report of an action as it is kept.
+func (w *world) report(actionID string) *reprisev1.Report {
+	w.t.Helper()
+	v, found, err := w.fleet.Loop(machine).View(w.t.Context(), actionID[:strings.LastIndex(actionID, "-")])
+	if err != nil || !found {
+		w.t.Fatalf("the replay of %s: %v, %v", actionID, found, err)
+	}
+	for _, a := range v.Actions {
+		if a.ID == actionID && a.Report != nil {
+			r := &reprisev1.Report{}
+			if err := proto.Unmarshal(a.Report.Payload, r); err != nil {
+				w.t.Fatal(err)
+			}
+			return r
+		}
+	}
+	w.t.Fatalf("no report of %s", actionID)
+	return nil
+}
+
 func unquoted(t *testing.T, message, kept string) {
 	t.Helper()
 	for _, part := range []string{`needle`, "second line", `S3cr3t`} {

@@ -49,6 +49,11 @@ func Of(a *reprisev1.Action) Texts {
 	return sorted(all)
 }
 
+// Long returns those that are long enough to be no word of somebody else's.
+func (t Texts) Long() Texts {
+	return slices.DeleteFunc(slices.Clone(t), func(s string) bool { return len(s) < longEnough })
+}
+
 // Join returns what all of them mask.
 func Join(all ...Texts) Texts { return sorted(slices.Concat(all...)) }
 
@@ -67,7 +72,8 @@ func forms(text string) Texts {
 	}
 	for _, quoted := range []string{strconv.Quote(text), strconv.QuoteToASCII(text), inJSON(text, true), inJSON(text, false)} {
 		if len(quoted) > 2 {
-			all = append(all, quoted[1:len(quoted)-1])
+			inner := quoted[1 : len(quoted)-1]
+			all = append(all, inner, strings.ReplaceAll(inner, `\"`, `"`)) // some quote with single quotes
 		}
 	}
 	return all
