@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -209,4 +211,27 @@ func TestMetricsAreThereAsLongAsTheServerIs(t *testing.T) {
 			t.Error("the server went on without its metrics and ended without a word")
 		}
 	})
+}
+
+// Alarms name the server's metrics: they are there before the journal is read, and
+// also when it cannot be.
+func TestMetricsAreThereBeforeTheJournalIsRead(t *testing.T) {
+	c := config(t.TempDir(), &lines{})
+	c.metrics = newMetrics()
+	if err := os.WriteFile(filepath.Join(c.Settings.DataDir, "journal.db"), []byte("no database"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(t.Context(), c); err == nil {
+		t.Fatal("a damaged journal was opened")
+	}
+	families, err := c.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "rpa_agent_streams_open" {
+			return
+		}
+	}
+	t.Error("rpa_agent_streams_open is not there")
 }
