@@ -16,15 +16,24 @@ const (
 	Names = "REPRISE_FAULTPOINT_NAMES"
 )
 
-// The points, in the order of an action's life.
+// The points, in the order of an action's life: before and after each write, each
+// send and each input event.
 const (
+	DispatchDecided   = "server.dispatch_decided"   // server: taken off the queue, not yet durable
 	DispatchJournaled = "server.dispatch_journaled" // server: durable, not yet sent
+	DispatchSent      = "server.dispatch_sent"      // server: handed to the stream
 	AgentReceived     = "agent.received"            // agent: read from the stream, not yet in the spool
+	AgentBegins       = "agent.begins"              // agent: about to write "started"
 	AgentStarted      = "agent.started"             // agent: "started" is on disk, no input yet
 	AgentMidInput     = "agent.mid_input"           // agent: some of the gesture's input is sent
-	AgentInputDone    = "agent.input_done"          // agent: all input is sent, no result on disk yet
+	AgentInputDone    = "agent.input_done"          // agent: all input is sent, and nothing was looked at yet
+	AgentResultReady  = "agent.result_ready"        // agent: the result is known and not on disk
 	AgentResultStored = "agent.result_stored"       // agent: the result is on disk, not yet sent
 	AgentReportSent   = "agent.report_sent"         // agent: sent, not yet acknowledged
-	ReportReceived    = "server.report_received"    // server: read from the stream, not yet durable
+	ReportReceived    = "server.report_received"    // server: read from the stream, not yet decided on
+	ReportDecided     = "server.report_decided"     // server: decided on, not yet durable
 	ReportJournaled   = "server.report_journaled"   // server: durable, not yet acknowledged
+	ReportAcked       = "server.report_acked"       // server: the acknowledgement is handed to the stream
+	AgentAcknowledged = "agent.acknowledged"        // agent: read the acknowledgement, not yet noted it
+	AgentForgot       = "agent.forgot"              // agent: noted that it need not say it again
 )
