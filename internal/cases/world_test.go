@@ -65,13 +65,24 @@ func (r *running) end() {
 
 const machineID = "M"
 
-func newWorld(t *testing.T) *world {
+// setup is what a case may change before its world begins.
+type setup struct {
+	server *settings.Settings
+	agent  func(*agent.Config) // nil changes nothing
+}
+
+// newWorld starts them. Each change is made to the settings of both sides before.
+func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Helper()
 	w := &world{t: t, desktop: newDesktop(), log: &told{}, scrape: bufconn.Listen(1 << 16)}
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.log), &slog.HandlerOptions{Level: slog.LevelDebug}))
-	s := settings.Default()
+	with := setup{server: settings.Default()}
+	for _, c := range change {
+		c(&with)
+	}
+	s := with.server
 	s.DataDir = t.TempDir()
 	h, err := host.New(ctx, host.Config{Settings: s, Version: "test", Log: log})
 	w.must(err)
@@ -92,7 +103,7 @@ func newWorld(t *testing.T) *world {
 	reprisev1.RegisterEvidenceServiceServer(relayServer, w.relay)
 	relays := run(ctx, func(context.Context) error { return relayServer.Serve(between) })
 	spool := t.TempDir()
-	w.start = func() *running { return w.newAgent(ctx, between, secret, spool, log) }
+	w.start = func() *running { return w.newAgent(ctx, between, secret, spool, log, with.agent) }
 	w.agent = w.start()
 	t.Cleanup(func() {
 		w.agent.end()
@@ -236,14 +247,18 @@ func readToken(t *testing.T, dir, name string) string {
 	return strings.TrimSpace(string(raw))
 }
 
-func (w *world) newAgent(ctx context.Context, lis *bufconn.Listener, token, dir string, log *slog.Logger) *running {
+func (w *world) newAgent(ctx context.Context, lis *bufconn.Listener, token, dir string, log *slog.Logger, change func(*agent.Config)) *running {
 	w.t.Helper()
-	a, err := agent.New(agent.Config{
+	cfg := agent.Config{
 		Server: "localhost:1", MachineID: machineID, Driver: w.desktop, StateDir: dir, Version: "test", Log: log,
 		Token:  func() (string, error) { return token, nil },
 		Dial:   func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) },
 		Random: func() float64 { return 0.5 },
-	})
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	a, err := agent.New(cfg)
 	w.must(err)
 	return run(ctx, a.Run)
 }
