@@ -67,7 +67,7 @@ const machineID = "M"
 
 // setup is what a case may change before its world begins.
 type setup struct {
-	server *settings.Settings
+	server settings.Settings
 	agent  func(*agent.Config) // nil changes nothing
 }
 
