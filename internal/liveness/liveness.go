@@ -29,7 +29,7 @@ func New(now time.Time, interval, timeout time.Duration) *Pings {
 // now, counted from 1, or 0 for none; or that the other side is dead, which no later
 // answer changes. Called before Next it changes nothing.
 func (p *Pings) Due(now time.Time) (ping uint64, dead bool) {
-	if p.dead || now.Before(p.next) {
+	if now.Before(p.next) {
 		return 0, p.dead
 	}
 	if p.unanswered {

@@ -53,6 +53,7 @@ func TestTheDeadStayDead(t *testing.T) {
 	due(t, p, interval, 1, false)
 	due(t, p, interval+timeout, 0, true)
 	p.Pong(start.Add(interval+timeout), 1)
+	next(t, p, interval+timeout)
 	due(t, p, interval+timeout, 0, true)
 	due(t, p, time.Hour, 0, true)
 	due(t, p, 0, 0, true)
