@@ -44,7 +44,7 @@ func (m *Machine) notReceived(recs *recorder, r *replay.Replay, actionID string)
 	}
 	recs.add(r, events...)
 	if m.unreceived == actionID && m.session != nil {
-		m.effect(CloseSession{SessionID: m.session.ID})
+		m.effect(CloseSession{SessionID: m.session.ID, Why: ErrDeaf})
 		m.unreceived = ""
 		m.leave()
 		return

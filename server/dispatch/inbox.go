@@ -119,26 +119,19 @@ func actsOnDeadlines(in Input) bool {
 	return false
 }
 
-// refuse answers whoever waits for an envelope that is not handled.
+// refuse answers whoever waits for an envelope that is not handled. It may be
+// called beside the loop, so it does not look for the session that is opening.
 func (l *Loop) refuse(e envelope, err error) {
-	if e.query != nil {
-		e.query(l.machine, err)
-		return
-	}
-	var effect Effect
-	switch in := e.in.(type) {
-	case Submit:
-		effect = Answer{Reply: in.Reply, Replay: in.ReplayID}
-	case Command:
-		effect = Answer{Reply: in.Reply, Replay: in.ReplayID}
-	case Open:
-		if e.conn != nil {
-			e.conn.Close(err)
+	switch {
+	case e.query != nil:
+		e.query(nil, err)
+	case e.conn != nil:
+		e.conn.Close(err)
+	default:
+		for _, effect := range Refuse(e.in, err) {
+			l.perform(effect)
 		}
-	case Sweep:
-		effect = Swept{Done: in.Done}
 	}
-	l.fail(Outcome{Effects: []Effect{effect}}, err)
 }
 
 // refuseRest answers what is left in the inbox of a loop that has ended. Several

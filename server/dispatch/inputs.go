@@ -118,8 +118,11 @@ type (
 	EndPause struct{ SessionID, ReplayID, PauseID string }
 	// CancelAction asks the agent to stop.
 	CancelAction struct{ SessionID, ReplayID, ActionID string }
-	// CloseSession ends a stream whose agent answers pings and takes no work.
-	CloseSession struct{ SessionID string }
+	// CloseSession ends a stream, with the reason that its agent is told.
+	CloseSession struct {
+		SessionID string
+		Why       error
+	}
 	// Answer answers a Submit or a Command.
 	Answer struct {
 		Reply     func(Answer)

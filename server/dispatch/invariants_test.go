@@ -84,29 +84,13 @@ func (w *world) check() {
 	if len(w.answered) != w.asked {
 		w.t.Fatalf("%d answers for %d commands", len(w.answered), w.asked)
 	}
-	inFlight := 0
-	for i, r := range w.m.live {
-		if r.State.Ended() {
-			w.t.Fatalf("%s has ended and is still held", r.ID)
-		}
+	if err := w.m.Check(); err != nil {
+		w.t.Fatalf("%v", err)
+	}
+	for _, r := range w.m.live {
 		if folded := w.fold(r.ID); !reflect.DeepEqual(folded, r) {
 			w.t.Fatalf("%s is not the fold of its journal:\n%s", r.ID, cmp.Diff(folded, r, cmp.AllowUnexported(replay.Replay{})))
 		}
-		if r.InFlight >= 0 {
-			inFlight++
-			if i > 0 {
-				w.t.Fatalf("%s does not hold the machine and has an action in flight", r.ID)
-			}
-			if _, ok := w.m.pending.Get(r.Actions[r.InFlight].ID); !ok {
-				w.t.Fatalf("%s is in flight and not pending", r.Actions[r.InFlight].ID)
-			}
-			if step, ok := r.Next(); ok && r.Current(step) == &r.Actions[r.InFlight] {
-				w.t.Fatalf("%s is pending and in the queue", r.Actions[r.InFlight].ID)
-			}
-		}
-	}
-	if inFlight != w.m.pending.Len() || inFlight > 1 {
-		w.t.Fatalf("%d in flight, %d pending", inFlight, w.m.pending.Len())
 	}
 	if len(w.m.live) != len(w.live()) {
 		w.t.Fatalf("%d live replays, %d in the journal", len(w.m.live), len(w.live()))

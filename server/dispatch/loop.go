@@ -3,7 +3,6 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -56,13 +55,11 @@ var (
 	ErrDeaf = errors.New("the agent answers pings and takes no work")
 )
 
-// retryAfter is the pause after a failed write before the machine tries again.
-const retryAfter = time.Second
-
 // Loop is the one owner of a machine's state: a goroutine, a timer and an inbox
-// round a Machine.
+// round a Core.
 type Loop struct {
-	machine  *Machine
+	id       string // of the machine
+	core     *Core
 	journal  Journal
 	observer Observer
 	log      *slog.Logger
@@ -70,15 +67,12 @@ type Loop struct {
 	done     chan struct{}   // closed when run has ended
 	conns    map[string]Conn // by session id; only the loop uses it
 	watchers watchers
-	inFlight int       // what the observer was told last
-	retryAt  time.Time // zero: no write has failed
-	broken   bool      // the state must be read again before anything is decided
-	failing  bool      // the last write failed
+	inFlight int // what the observer was told last
 }
 
 func newLoop(m *Machine, j Journal, o Observer, log *slog.Logger) *Loop {
 	return &Loop{
-		machine: m, journal: j, observer: o, log: log.With(logkeys.Machine, m.id),
+		id: m.id, core: NewCore(m), journal: j, observer: o, log: log.With(logkeys.Machine, m.id),
 		inbox: make(chan envelope, 256), done: make(chan struct{}), conns: map[string]Conn{}, watchers: watchers{},
 	}
 }
@@ -108,11 +102,8 @@ func (l *Loop) run(ctx context.Context) error {
 }
 
 func (l *Loop) untilNext() time.Duration {
-	at, ok := l.machine.Next()
-	switch {
-	case !l.retryAt.IsZero(): // a deadline that cannot be acted on must not spin
-		return max(0, time.Until(l.retryAt))
-	case !ok:
+	at, ok := l.core.Next()
+	if !ok {
 		return time.Hour
 	}
 	return max(0, time.Until(at))
@@ -125,112 +116,76 @@ func (l *Loop) handle(ctx context.Context, e envelope) {
 	if closed, ok := e.in.(Closed); ok {
 		delete(l.conns, closed.SessionID)
 	}
-	if !l.retryAt.IsZero() && !time.Now().Before(l.retryAt) {
-		l.retryAt = time.Time{}
-	}
-	if l.broken && !l.refold(ctx) {
-		l.refuse(e, ErrUnavailable)
-		l.machine.Hear(time.Now(), e.in)
-		return
-	}
+	refused := l.carryOut(ctx, l.core.Take(time.Now(), e.in))
 	if e.query != nil {
-		e.query(l.machine, nil)
+		if refused != nil {
+			refused = ErrUnavailable // the log has the reason
+		}
+		e.query(l.core.Machine(), refused)
 		return
-	}
-	out := l.machine.Step(time.Now(), e.in)
-	if err := l.write(ctx, out.Entries); err != nil {
-		l.log.Error("journal refused a write; the machine is read again", logkeys.Error, err)
-		l.broken = true
-		l.retryAt = time.Now().Add(retryAfter)
-		l.fail(out, err)
-		l.refold(ctx)
-		return
-	}
-	for _, effect := range out.Effects {
-		l.perform(effect)
 	}
 	l.tellInFlight()
 }
 
+// carryOut does what the core wants until it wants nothing more; it says why the
+// input was refused.
+func (l *Loop) carryOut(ctx context.Context, want Want) error {
+	for {
+		for _, effect := range want.Effects {
+			l.perform(effect)
+		}
+		switch {
+		case len(want.Append) > 0:
+			want = l.core.Appended(time.Now(), l.write(ctx, want.Append))
+		case want.Read:
+			want = l.read(ctx)
+		default:
+			return want.Refused
+		}
+	}
+}
+
 // tellInFlight tells the observer when another number of actions is in flight.
 func (l *Loop) tellInFlight() {
-	if n := l.machine.pending.Len(); n != l.inFlight {
+	if n := l.core.Machine().pending.Len(); n != l.inFlight {
 		l.inFlight = n
-		l.observer.InFlight(l.machine.id, n)
+		l.observer.InFlight(l.id, n)
 	}
 }
 
 func (l *Loop) write(ctx context.Context, entries []replay.Entry) error {
-	if len(entries) == 0 {
-		return nil
-	}
+	l.hitDecided(entries)
 	start := time.Now()
 	err := l.journal.Append(ctx, entries)
 	l.observer.Appended(time.Since(start), err)
-	l.failing = err != nil
-	return unwritable(err)
-}
-
-// unwritable marks what the journal's own trouble is, apart from what it refuses
-// for a reason of ours.
-func unwritable(err error) error {
-	if err == nil {
-		return nil
-	}
-	for _, known := range []error{replay.ErrNoSpace, replay.ErrStale, replay.ErrRequestIDTaken} {
-		if errors.Is(err, known) {
-			return err
-		}
-	}
-	return fmt.Errorf("%w: %w", ErrUnwritable, err)
-}
-
-// refold reads the machine's state from the journal again; it says whether that
-// went well.
-func (l *Loop) refold(ctx context.Context) bool {
-	records, err := l.journal.LiveOf(ctx, l.machine.id)
-	var live []*replay.Replay
-	if err == nil {
-		live, err = foldAll(records)
-	}
 	if err != nil {
-		l.log.Error("the machine cannot be read from the journal", logkeys.Error, err)
-		l.retryAt = time.Now().Add(retryAfter)
-		return false
+		l.log.Error("journal refused a write; the machine is read again", logkeys.Error, unwritable(err))
 	}
-	l.machine.now = time.Now()
-	l.machine.Reset(live)
-	l.broken = false
-	return true
+	return err
 }
 
-// foldAll folds the records of several replays, each one's in a row.
-func foldAll(records []replay.Record) ([]*replay.Replay, error) {
-	var live []*replay.Replay
-	for _, rec := range records {
-		if n := len(live); n == 0 || live[n-1].ID != rec.ReplayID {
-			live = append(live, &replay.Replay{})
-		}
-		if err := live[len(live)-1].Apply(rec); err != nil {
-			return nil, fmt.Errorf("fold the journal: %w", err)
-		}
+func (l *Loop) read(ctx context.Context) Want {
+	records, err := l.journal.LiveOf(ctx, l.id)
+	want := l.core.Recalled(time.Now(), records, err)
+	if want.Refused != nil {
+		l.log.Error("the machine cannot be read from the journal", logkeys.Error, want.Refused)
 	}
-	return live, nil
+	return want
 }
 
-// fail answers those who wait for a step that was not written; nothing else of
-// it leaves. An agent sends an unanswered report again.
-func (l *Loop) fail(out Outcome, err error) {
-	for _, effect := range out.Effects {
-		switch effect := effect.(type) {
-		case Answer:
-			effect.Reply(Answer{Reply: effect.Reply, Replay: effect.Replay, Err: err})
-		case Welcome:
-			if c := l.conns[effect.SessionID]; c != nil {
-				c.Close(err)
+// hitDecided comes to the fault points of what is decided and not durable.
+func (l *Loop) hitDecided(entries []replay.Entry) {
+	if !faultpoint.Enabled {
+		return
+	}
+	for _, e := range entries {
+		for _, ev := range e.Record.Events {
+			switch ev := ev.(type) {
+			case replay.Dispatched:
+				faultpoint.Hit(faultpoint.DispatchDecided, ev.ActionID)
+			case replay.Reported:
+				faultpoint.Hit(faultpoint.ReportDecided, ev.ActionID)
 			}
-		case Swept:
-			effect.Done(Swept{})
 		}
 	}
 }
@@ -240,18 +195,17 @@ func (l *Loop) perform(effect Effect) {
 	case Answer:
 		effect.Reply(effect)
 	case Changed:
-		l.observer.Changed(l.machine.id, effect.View)
+		l.observer.Changed(l.id, effect.View)
 		l.watchers.publish(effect.View)
 	case Note:
-		l.observer.Note(l.machine.id, effect)
+		l.observer.Note(l.id, effect)
 	case Swept:
 		effect.Done(effect)
 	case Fault:
 		l.log.Error("an event did not fit the replay's state; the machine is read again", logkeys.Error, effect.Err)
-		l.broken = true
 	case CloseSession:
 		if c := l.conns[effect.SessionID]; c != nil {
-			c.Close(ErrDeaf)
+			c.Close(effect.Why)
 		}
 	case Welcome:
 		l.send(effect.SessionID, effect)

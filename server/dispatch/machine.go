@@ -3,8 +3,9 @@
 // then lets anything leave.
 //
 // Machine is the decision, a function of values: Step(now, input) returns what to
-// write and what to do once that is written. Loop is the thin wrapper with a
-// goroutine, a timer and the journal; Fleet holds the loops.
+// write and what to do once that is written. Core, a function of values as well,
+// sees to it that nothing leaves before. Loop is the thin wrapper with a goroutine,
+// a timer and the journal; Fleet holds the loops.
 package dispatch
 
 import (
@@ -88,6 +89,10 @@ func (m *Machine) Reset(live []*replay.Replay) {
 		}
 	}
 }
+
+// undo forgets what the last step changed beside the replays, which Reset brings
+// back once the journal can be read.
+func (m *Machine) undo() { m.volatile = m.before }
 
 // Outcome is what a step decided: first the entries become durable, all or none,
 // then the effects are carried out, in order.

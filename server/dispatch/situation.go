@@ -76,7 +76,7 @@ func (l *Loop) Situation(ctx context.Context, replayID string) (s Situation, fou
 	seen, err := ask(ctx, l, func(m *Machine) *Situation {
 		s := m.situation(time.Now(), replayID)
 		if s != nil {
-			s.Failing = l.failing
+			s.Failing = l.core.Failing()
 		}
 		return s
 	})
