@@ -1,23 +1,14 @@
 // Package registry says which session holds which machine. The same agent's newer
 // session takes over at once; another agent is refused while the first one
-// answers. It sends nothing: sessions end themselves when they are told to.
+// answers. It sends nothing: sessions end themselves when they are told to. Seat is
+// the decision, a value without locks and clocks; Registry guards one for each
+// machine, asks and ends holders, and keeps what people want to see of a machine.
 package registry
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
-)
-
-// Why a session ends or is refused.
-var (
-	// ErrTakenOver ends a session whose agent has opened a newer one.
-	ErrTakenOver = errors.New("a newer stream of this agent has taken over")
-	// ErrFenced ends a session whose agent no longer answered when another one came.
-	ErrFenced = errors.New("another agent holds the machine, since this one no longer answered")
-	// ErrConflict refuses an agent while another one holds the machine.
-	ErrConflict = errors.New("another agent holds the machine")
 )
 
 // ProbeTimeout is how long the holder has to answer when another agent comes.
@@ -74,7 +65,8 @@ type Registry struct {
 
 type machine struct {
 	claim  chan struct{} // holds one token: one claim at a time
-	holder *Session
+	seat   Seat
+	holder *Session // the one that seat names; nil: nobody
 	view   Machine
 }
 
@@ -111,25 +103,8 @@ func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opene
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	r.mu.Lock()
-	before := m.holder
-	r.mu.Unlock()
-	why := ErrTakenOver
-	if before != nil && before.SpoolID != s.SpoolID {
-		if err := r.probe(ctx, m, before); err != nil {
-			return err
-		}
-		why = ErrFenced
-	}
-	r.mu.Lock()
-	m.holder = &s
-	m.noteDesktop(s.Info.DesktopKind)
-	m.view.SessionID, m.view.Info = s.ID, s.Info
-	m.view.ChangedAt = time.Now()
-	r.mu.Unlock()
-	r.changed(machineID)
-	if before != nil {
-		before.End(why)
+	if err := r.take(ctx, m, &s); err != nil {
+		return err
 	}
 	if err := opened(); err != nil {
 		r.Release(machineID, s.ID)
@@ -138,37 +113,53 @@ func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opene
 	return nil
 }
 
-// probe asks the holder whether it is there; nil: it is silent, or gone.
-func (r *Registry) probe(ctx context.Context, m *machine, holder *Session) error {
-	wait, cancel := context.WithTimeout(ctx, ProbeTimeout)
-	defer cancel()
-	alive := holder.Probe(wait)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if !alive || !r.noteConflict(m, holder) {
-		return nil
+// take follows a claim to its end, asks the holder when it must and ends it when it
+// has lost the machine. It returns why the claim is refused.
+func (r *Registry) take(ctx context.Context, m *machine, s *Session) error {
+	c, holder := r.decide(m, s, func(seat *Seat) Claimed { return seat.Claim(s.ID, s.SpoolID) })
+	for c.Probe != "" {
+		probed, answered := c.Probe, probe(ctx, holder)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		c, holder = r.decide(m, s, func(seat *Seat) Claimed { return seat.Probed(s.ID, s.SpoolID, probed, answered) })
 	}
 	r.changed(m.view.ID)
-	return ErrConflict
+	if c.Ends != "" {
+		holder.End(c.Why)
+	}
+	return c.Err
 }
 
-// noteConflict notes that the holder was asked for its machine and keeps it; it
-// says whether it still holds it.
-func (r *Registry) noteConflict(m *machine, holder *Session) bool {
+// decide asks the machine's seat and notes what follows. The session that it returns
+// held the machine before; nil: nobody did.
+func (r *Registry) decide(m *machine, s *Session, ask func(*Seat) Claimed) (Claimed, *Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if m.holder != holder {
-		return false
+	before, c := m.holder, ask(&m.seat)
+	switch {
+	case c.Granted:
+		m.holder = s
+		m.noteDesktop(s.Info.DesktopKind)
+		m.view.SessionID, m.view.Info, m.view.ChangedAt = s.ID, s.Info, time.Now()
+	case c.Err != nil:
+		m.view.ConflictAt = time.Now()
 	}
-	m.view.ConflictAt = time.Now()
-	return true
+	return c, before
+}
+
+// probe asks a holder whether it is there.
+func probe(ctx context.Context, holder *Session) bool {
+	wait, cancel := context.WithTimeout(ctx, ProbeTimeout)
+	defer cancel()
+	return holder.Probe(wait)
 }
 
 // Release gives a machine back. A session that does not hold it any more changes
 // nothing: a late clean-up removes only its own.
 func (r *Registry) Release(machineID, sessionID string) {
 	r.ofHolder(machineID, sessionID, func(m *machine) {
+		m.seat.Release(sessionID)
 		m.holder = nil
 		m.view.SessionID, m.view.ChangedAt = "", time.Now()
 	})

@@ -75,6 +75,18 @@ func TestAnotherAgentGetsTheMachineWhenTheFirstOneIsSilentForTwoSeconds(t *testi
 	})
 }
 
+func TestAHolderThatGoesWhileItIsAskedRefusesNobody(t *testing.T) {
+	var r Registry
+	var first, second error
+	going := session("s1", "spool-a", &first, true)
+	going.Probe = func(context.Context) bool { r.Release("M", "s1"); return true }
+	claim(t, &r, going)
+	claim(t, &r, session("s2", "spool-b", &second, true))
+	if m := r.Machine("M"); m.SessionID != "s2" || !m.ConflictAt.IsZero() || second != nil {
+		t.Errorf("%+v, and the newer session was ended by %v", m, second)
+	}
+}
+
 func claim(t *testing.T, r *Registry, s Session) {
 	t.Helper()
 	if err := r.Claim(t.Context(), "M", s, opened); err != nil {
