@@ -1,7 +1,8 @@
 // Package link is the agent's end of the stream: it dials, opens a session,
-// turns schema into values and back, and keeps at it for ever. It decides when a
-// stream is dead and when to try again; what its messages lead to is the
-// runner's affair. Pictures travel beside the stream, on the same connection.
+// turns schema into values and back, and keeps at it for ever. It decides when to
+// try again (Retry, a value); when a stream is dead is decided in liveness, and what
+// its messages lead to is the runner's affair. Pictures travel beside the stream, on
+// the same connection.
 package link
 
 import (
@@ -16,7 +17,6 @@ import (
 
 	"google.golang.org/grpc"
 	grpcbackoff "google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 
@@ -107,15 +107,14 @@ func (l *Link) Run(ctx context.Context) error {
 	beside.Go(func() { l.cfg.Evidence.upload(ctx) })
 	beside.Go(func() { l.photograph(ctx) })
 	defer beside.Wait()
-	failures := 0
+	retry := Retry{Policy: l.cfg.Backoff}
 	for ctx.Err() == nil {
-		ended := l.cycle(ctx)
+		ended, err := l.cycle(ctx)
 		if ctx.Err() != nil {
 			break
 		}
-		failures = l.cfg.Backoff.Failures(failures, ended.lived)
-		wait := l.wait(failures, ended)
-		l.logEnd(ended, wait)
+		wait := retry.Wait(ended, l.cfg.Random())
+		l.logEnd(ended, err, wait)
 		timer := time.NewTimer(wait)
 		select {
 		case <-ctx.Done():
@@ -126,54 +125,28 @@ func (l *Link) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// ending is how a stream ended.
-type ending struct {
-	err   error
-	lived time.Duration // from the welcome; 0 means that it never opened
-	after time.Duration // when the server asked the agent to come back; 0: it did not
-}
-
-func (l *Link) wait(failures int, e ending) time.Duration {
+func (l *Link) logEnd(e Ending, err error, wait time.Duration) {
+	attrs := []any{logkeys.Error, err, logkeys.After, wait.Round(time.Millisecond)}
 	switch {
-	case e.after > 0:
-		return e.after
-	case refused(e.err):
-		failures = max(failures, len(l.cfg.Backoff.Steps), len(backoff.Default().Steps))
-	}
-	return l.cfg.Backoff.Wait(failures, l.cfg.Random())
-}
-
-// refused says whether the server will not have this agent as it is. That may
-// change at any time, but not within a second.
-func refused(err error) bool {
-	switch status.Code(err) {
-	case codes.Unauthenticated, codes.PermissionDenied, codes.AlreadyExists, codes.FailedPrecondition, codes.InvalidArgument:
-		return true
-	}
-	return false
-}
-
-func (l *Link) logEnd(e ending, wait time.Duration) {
-	attrs := []any{logkeys.Error, e.err, logkeys.After, wait.Round(time.Millisecond)}
-	switch {
-	case e.after > 0:
+	case e.After > 0:
 		l.log.Info("the server goes away; coming back later", attrs...)
-	case refused(e.err):
-		l.log.Error("the server refuses this agent; trying again", append(attrs, logkeys.Code, status.Code(e.err))...)
+	case e.Refused:
+		l.log.Error("the server refuses this agent; trying again", append(attrs, logkeys.Code, status.Code(err))...)
 	default:
 		l.log.Warn("no stream; connecting again", attrs...)
 	}
 }
 
-// cycle is the life of one connection.
-func (l *Link) cycle(ctx context.Context) ending {
+// cycle is the life of one connection, and why it ended.
+func (l *Link) cycle(ctx context.Context) (Ending, error) {
 	conn, err := l.connect()
 	if err != nil {
-		return ending{err: err}
+		return Ending{}, err
 	}
 	defer func() { _ = conn.Close() }() // the stream on it has ended
-	s := newSession(l, conn)
-	return s.run(ctx)
+	ended, err := newSession(l, conn).run(ctx)
+	ended.Refused = refused(err)
+	return ended, err
 }
 
 func (l *Link) connect() (*grpc.ClientConn, error) {

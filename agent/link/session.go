@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/work"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
+	"github.com/reprise-rpa/reprise/internal/liveness"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
@@ -38,19 +39,19 @@ type session struct {
 func newSession(l *Link, conn *grpc.ClientConn) *session {
 	return &session{
 		Link: l, conn: conn, out: newOutbox(), end: func(error) {},
-		pongs: make(chan uint64, 1), goAway: make(chan time.Duration, 1),
+		pongs: make(chan uint64), goAway: make(chan time.Duration, 1),
 	}
 }
 
 // run opens the stream and serves it to its end.
-func (s *session) run(parent context.Context) ending {
+func (s *session) run(parent context.Context) (Ending, error) {
 	// The stream outlives parent by what is still to be sent.
 	ctx, end := context.WithCancelCause(context.WithoutCancel(parent))
 	defer end(nil)
 	s.end = end
 	welcome, told, err := s.open(parent, ctx)
 	if err != nil {
-		return ending{err: err}
+		return Ending{}, err
 	}
 	began := time.Now()
 	s.settings = settings(welcome.GetSettings())
@@ -60,7 +61,7 @@ func (s *session) run(parent context.Context) ending {
 	s.attach(s, told)
 	if err := s.cfg.Runner.Open(ctx, s, opened(welcome)); err != nil {
 		s.attach(nil, desktop.State{})
-		return ending{err: err}
+		return Ending{}, err
 	}
 	s.cfg.Evidence.online(reprisev1.NewEvidenceServiceClient(s.conn), s.settings.MaxPicture)
 
@@ -76,12 +77,12 @@ func (s *session) run(parent context.Context) ending {
 	if lost := s.cfg.Runner.Handle(context.WithoutCancel(ctx), runner.Lost{}); lost != nil && !errors.Is(lost, runner.ErrStopped) {
 		err = errors.Join(err, lost)
 	}
-	e := ending{err: err, lived: time.Since(began)}
+	e := Ending{Lived: time.Since(began)}
 	select {
-	case e.after = <-s.goAway:
+	case e.After = <-s.goAway:
 	default:
 	}
-	return e
+	return e, err
 }
 
 // open says hello and waits for the welcome.
@@ -169,8 +170,8 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 		s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Pong{Pong: &reprisev1.Pong{Number: m.Ping.GetNumber()}}})
 	case *reprisev1.ConnectResponse_Pong:
 		select {
-		case s.pongs <- m.Pong.GetNumber():
-		default: // another answer is waiting to be seen
+		case s.pongs <- m.Pong.GetNumber(): // watch waits for nobody
+		case <-ctx.Done():
 		}
 	default:
 		// A newer server may say what this agent does not know.
@@ -244,14 +245,13 @@ func (s *session) closeSend(ctx context.Context) error {
 // watch pings, and ends the stream when a ping is not answered or the agent
 // ends. It returns when the stream has ended.
 func (s *session) watch(parent, ctx context.Context) {
-	next, late := time.NewTimer(s.settings.PingInterval), time.NewTimer(s.settings.PingTimeout)
-	defer next.Stop()
-	defer late.Stop()
-	late.Stop() // no ping is unanswered
+	pings := liveness.New(time.Now(), s.settings.PingInterval, s.settings.PingTimeout)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	stop := parent.Done()
 	var drained <-chan time.Time
-	var number uint64
 	for {
+		timer.Reset(time.Until(pings.Next()))
 		select {
 		case <-ctx.Done():
 			return
@@ -261,17 +261,17 @@ func (s *session) watch(parent, ctx context.Context) {
 			drained = time.After(drainTime)
 		case <-drained:
 			s.end(errDrained)
-		case <-next.C:
-			number++
-			s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Ping{Ping: &reprisev1.Ping{Number: number}}})
-			late.Reset(s.settings.PingTimeout)
 		case n := <-s.pongs:
-			if n == number {
-				late.Stop()
-				next.Reset(s.settings.PingInterval)
+			pings.Pong(time.Now(), n)
+		case <-timer.C:
+			number, dead := pings.Due(time.Now())
+			if dead {
+				s.end(errPingTimeout)
+				return
 			}
-		case <-late.C:
-			s.end(errPingTimeout)
+			if number != 0 {
+				s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Ping{Ping: &reprisev1.Ping{Number: number}}})
+			}
 		}
 	}
 }
