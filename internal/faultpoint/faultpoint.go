@@ -25,7 +25,8 @@ const (
 	AgentReceived     = "agent.received"            // agent: read from the stream, not yet in the spool
 	AgentBegins       = "agent.begins"              // agent: about to write "started"
 	AgentStarted      = "agent.started"             // agent: "started" is on disk, no input yet
-	AgentMidInput     = "agent.mid_input"           // agent: some of the gesture's input is sent
+	AgentInputEvent   = "agent.input_event"         // agent: one input event is sent; the subject says which
+	AgentMidInput     = "agent.mid_input"           // agent: some of the gesture has its effect, and something is still down
 	AgentInputDone    = "agent.input_done"          // agent: all input is sent, and nothing was looked at yet
 	AgentResultReady  = "agent.result_ready"        // agent: the result is known and not on disk
 	AgentResultStored = "agent.result_stored"       // agent: the result is on disk, not yet sent
@@ -37,3 +38,14 @@ const (
 	AgentAcknowledged = "agent.acknowledged"        // agent: read the acknowledgement, not yet noted it
 	AgentForgot       = "agent.forgot"              // agent: noted that it need not say it again
 )
+
+// Points returns all points, in the order of an action's life.
+func Points() []string {
+	return []string{
+		DispatchDecided, DispatchJournaled, DispatchSent,
+		AgentReceived, AgentBegins, AgentStarted, AgentInputEvent, AgentMidInput, AgentInputDone,
+		AgentResultReady, AgentResultStored, AgentReportSent,
+		ReportReceived, ReportDecided, ReportJournaled, ReportAcked,
+		AgentAcknowledged, AgentForgot,
+	}
+}

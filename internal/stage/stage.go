@@ -15,12 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/status"
-
-	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
 	"github.com/reprise-rpa/reprise/internal/testkit"
 )
@@ -38,14 +32,15 @@ const Machine = "demo"
 // Stage is the programs of a run and the links between them.
 type Stage struct {
 	Config
-	Log       *os.File // what the programs print
-	Faults    *faultpoint.Listener
-	Link      *testkit.Link    // between agent and server
-	Server    *testkit.Process // nil before StartServer
-	Agent     *testkit.Process // nil before StartAgent
-	Address   string           // of the server
-	AgentArgs []string         // beyond what every agent gets
-	closers   []func() error
+	Log        *os.File // what the programs print
+	Faults     *faultpoint.Listener
+	Link       *testkit.Link    // between agent and server
+	Server     *testkit.Process // nil before StartServer
+	Agent      *testkit.Process // nil before StartAgent
+	Address    string           // of the server
+	ServerArgs []string         // beyond what every server gets
+	AgentArgs  []string         // beyond what every agent gets
+	closers    []func() error
 }
 
 // OnClose adds what Close does first.
@@ -119,8 +114,8 @@ func (s *Stage) faultEnv(points ...string) []string {
 // StartServer starts reprised, which stops at the points named, and waits until it
 // serves. It may be called again after a kill.
 func (s *Stage) StartServer(ctx context.Context, points ...string) (err error) {
-	s.Server, err = testkit.Start(ctx, "reprised", s.Log, s.faultEnv(points...),
-		s.program("reprised"), "--listen", s.Address, "--data-dir", s.dataDir())
+	args := append([]string{"--listen", s.Address, "--data-dir", s.dataDir()}, s.ServerArgs...)
+	s.Server, err = testkit.Start(ctx, "reprised", s.Log, s.faultEnv(points...), s.program("reprised"), args...)
 	if err != nil {
 		return err
 	}
@@ -144,12 +139,26 @@ func (s *Stage) RegisterMachine(ctx context.Context) error {
 // StartAgent starts reprise-agent, which stops at the points named. It may be
 // called again after a kill.
 func (s *Stage) StartAgent(ctx context.Context, points ...string) (err error) {
+	s.Agent, err = s.agent(ctx, "reprise-agent", s.SpoolDir(), points)
+	return err
+}
+
+// StartOtherAgent starts a second agent for the same machine, with a memory of its
+// own. It ends with the stage.
+func (s *Stage) StartOtherAgent(ctx context.Context, points ...string) (*testkit.Process, error) {
+	p, err := s.agent(ctx, "other-agent", filepath.Join(s.Dir, "other-agent"), points)
+	if err == nil {
+		s.OnClose(func() error { p.Kill(); return nil })
+	}
+	return p, err
+}
+
+func (s *Stage) agent(ctx context.Context, name, stateDir string, points []string) (*testkit.Process, error) {
 	args := append([]string{
 		"run", "--server", s.Link.Address(), "--machine", Machine,
-		"--token-file", s.agentToken(), "--state-dir", s.SpoolDir(),
+		"--token-file", s.agentToken(), "--state-dir", stateDir,
 	}, s.AgentArgs...)
-	s.Agent, err = testkit.Start(ctx, "reprise-agent", s.Log, s.faultEnv(points...), s.program("reprise-agent"), args...)
-	return err
+	return testkit.Start(ctx, name, s.Log, s.faultEnv(points...), s.program("reprise-agent"), args...)
 }
 
 // StartDesktop starts a virtual desktop and returns the addresses of its doors.
@@ -188,97 +197,4 @@ func (s *Stage) Reprisectl(ctx context.Context, args ...string) (string, error) 
 func (s *Stage) StartCtl(ctx context.Context, out io.Writer, args ...string) (*testkit.Process, error) {
 	args = append([]string{"--server", s.Address, "--token-file", s.operatorToken()}, args...)
 	return testkit.Start(ctx, "  ", out, nil, s.program("reprisectl"), args...)
-}
-
-// Submit creates the replay and returns its id.
-func (s *Stage) Submit(ctx context.Context, workflow string) (string, error) {
-	out, err := s.Reprisectl(ctx, "run", workflow, "--machine", Machine, "--wait=false", "--output", "json")
-	if err != nil {
-		return "", err
-	}
-	for _, line := range strings.Split(out, "\n") {
-		var answer struct {
-			ReplayID string `json:"replayId"`
-			Replay   struct {
-				ReplayID string `json:"replayId"`
-			} `json:"replay"`
-		}
-		if json.Unmarshal([]byte(line), &answer) != nil {
-			continue
-		}
-		if id := answer.ReplayID + answer.Replay.ReplayID; id != "" {
-			return id, nil
-		}
-	}
-	return "", fmt.Errorf("reprisectl run says no replay id: %s", out)
-}
-
-// Client connects to the server as an operator.
-func (s *Stage) Client() (*grpc.ClientConn, error) {
-	return grpc.NewClient(s.Address, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithPerRPCCredentials(bearer(s.operatorToken())))
-}
-
-// bearer is the path of a file with a token.
-type bearer string
-
-// GetRequestMetadata implements credentials.PerRPCCredentials.
-func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
-	token, err := os.ReadFile(string(b))
-	if err != nil {
-		return nil, err
-	}
-	return map[string]string{"authorization": "Bearer " + strings.TrimSpace(string(token))}, nil
-}
-
-// RequireTransportSecurity implements credentials.PerRPCCredentials; the server
-// of a run listens on loopback.
-func (bearer) RequireTransportSecurity() bool { return false }
-
-// GetReplay returns the replay as the server has it.
-func (s *Stage) GetReplay(ctx context.Context, id string) (*reprisev1.Replay, error) {
-	conn, err := s.Client()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close() }()
-	res, err := reprisev1.NewReplayServiceClient(conn).GetReplay(ctx, &reprisev1.GetReplayRequest{ReplayId: id}, grpc.WaitForReady(true))
-	return res.GetReplay(), err
-}
-
-// ErrNoPause says that a replay ended without a pause.
-var ErrNoPause = errors.New("the replay ended without a pause")
-
-// AwaitPause waits until the replay is paused, also across restarts of the
-// server, and returns it. A replay that ends without is ErrNoPause.
-func (s *Stage) AwaitPause(ctx context.Context, id string) (*reprisev1.Replay, error) {
-	conn, err := s.Client()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close() }()
-	for {
-		r, err := watchForPause(ctx, reprisev1.NewReplayServiceClient(conn), id)
-		if status.Code(err) != codes.Unavailable || ctx.Err() != nil {
-			return r, err
-		}
-	}
-}
-
-func watchForPause(ctx context.Context, replays reprisev1.ReplayServiceClient, id string) (*reprisev1.Replay, error) {
-	watch, err := replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: id}, grpc.WaitForReady(true))
-	if err != nil {
-		return nil, err
-	}
-	for {
-		res, err := watch.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil, ErrNoPause
-		}
-		if err != nil {
-			return nil, err
-		}
-		if r := res.GetReplay(); r.GetState() == reprisev1.ReplayState_REPLAY_STATE_PAUSED {
-			return r, nil
-		}
-	}
 }

@@ -2,9 +2,10 @@
 // decides into which events a gesture is taken apart; what they do, the desktop
 // decides.
 //
-// A fault point (faultpoint.AgentMidInput, the gesture's name as its subject)
-// lies within every gesture of several events, where some of its effect is there
-// and something is still to be let go: see lower.
+// Fault points lie after each event (faultpoint.AgentInputEvent, whose subject is
+// the gesture and which of its events it was), and once within every gesture of
+// several events, where some of its effect is there and something is still to be
+// let go (faultpoint.AgentMidInput, the gesture's name as its subject): see lower.
 package virtualdesktop
 
 import (

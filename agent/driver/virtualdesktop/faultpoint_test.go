@@ -3,6 +3,7 @@
 package virtualdesktop_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,4 +65,35 @@ func TestTheFaultPointLiesAfterAnEffectAndBeforeTheEnd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Each event can be the last one that a killed process has sent.
+func TestAFaultPointLiesAfterEachEventAndNamesIt(t *testing.T) {
+	r := start(t, "simple", "127.0.0.1:0")
+	points, err := faultpoint.Listen()
+	must(t, err)
+	defer func() { _ = points.Close() }()
+	t.Setenv(faultpoint.Address, points.Address())
+	t.Setenv(faultpoint.Names, faultpoint.AgentInputEvent)
+	done := make(chan error, 1)
+	go func() { done <- r.driver.Do(t.Context(), driver.Combo{Keys: []string{"ctrl", "a"}}) }()
+	for _, want := range []struct {
+		subject string
+		down    []string
+	}{
+		{"combo 1/4 key_down", []string{"ctrl"}},
+		{"combo 2/4 key_down", []string{"a", "ctrl"}},
+		{"combo 3/4 key_up", []string{"ctrl"}},
+		{"combo 4/4 key_up", nil},
+	} {
+		arrival := <-points.Arrivals()
+		if arrival.Subject != want.subject {
+			t.Errorf("subject = %q, want %q", arrival.Subject, want.subject)
+		}
+		if down := r.Down(t); !slices.Equal(down, want.down) {
+			t.Errorf("%s: down are %q, want %q", want.subject, down, want.down)
+		}
+		arrival.GoOn()
+	}
+	must(t, <-done)
 }

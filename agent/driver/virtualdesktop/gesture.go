@@ -70,11 +70,20 @@ func (d *Driver) perform(ctx context.Context, p plan) (sent int, err error) {
 			return failure(err, sent)
 		}
 		sent++
-		if i == p.middle {
-			faultpoint.Hit(faultpoint.AgentMidInput, p.name)
-		}
+		p.pass(i)
 	}
 	return sent, nil
+}
+
+// pass stands at the fault points after an event.
+func (p plan) pass(i int) {
+	if !faultpoint.Enabled {
+		return
+	}
+	faultpoint.Hit(faultpoint.AgentInputEvent, fmt.Sprintf("%s %d/%d %s", p.name, i+1, len(p.events), p.events[i].Kind))
+	if i == p.middle {
+		faultpoint.Hit(faultpoint.AgentMidInput, p.name)
+	}
 }
 
 // send delivers one event. It does not end early with ctx: whether an event was
