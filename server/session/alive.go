@@ -10,33 +10,28 @@ import (
 // probeNumbers is where the numbers of probes begin, apart from those of pings.
 const probeNumbers = 1 << 32
 
-// attend watches over the session until it must end, and says why: it was not
-// opened in time, a ping went unanswered, or somebody else ended it.
-func (s *session) attend(opening, interval, timeout time.Duration) error {
-	late := time.NewTimer(opening)
-	defer late.Stop()
-	select {
-	case <-s.welcomed:
-		late.Stop()
-	case <-late.C:
-		return ErrNotOpened
-	case <-s.ended.Done():
-		return context.Cause(s.ended)
-	}
-	next := time.NewTimer(interval)
-	defer next.Stop()
+// attend does what watch decides until the session must end, and says why: for want
+// of an answer, or because somebody else ended it.
+func (s *session) attend(watch *Watch) error {
+	welcomed := s.welcomed
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
+		timer.Reset(time.Until(watch.Next()))
 		select {
-		case <-next.C:
-			s.queue(ping(s.pinged.Add(1)))
-			late.Reset(timeout)
-		case <-s.answered:
-			if s.ponged.Load() == s.pinged.Load() {
-				late.Stop()
-				next.Reset(interval)
+		case <-welcomed:
+			welcomed = nil
+			watch.Welcomed(time.Now())
+		case number := <-s.pongs:
+			watch.Pong(time.Now(), number)
+		case <-timer.C:
+			number, err := watch.Due(time.Now())
+			if err != nil {
+				return err
 			}
-		case <-late.C:
-			return ErrPingTimeout
+			if number != 0 {
+				s.queue(ping(number))
+			}
 		case <-s.ended.Done():
 			return context.Cause(s.ended)
 		}
@@ -67,18 +62,14 @@ func (s *session) probe(ctx context.Context) bool {
 	}
 }
 
-// pong takes the agent's answer; it never blocks.
+// pong takes the agent's answer. It waits for attend, which waits for nobody.
 func (s *session) pong(number uint64) {
 	if answered, ok := s.probes.LoadAndDelete(number); ok {
 		close(answered.(chan struct{}))
 		return
 	}
-	if number == 0 || number != s.pinged.Load() {
-		return // to an older ping, or to none
-	}
-	s.ponged.Store(number)
 	select {
-	case s.answered <- struct{}{}:
-	default: // it is told already
+	case s.pongs <- number:
+	case <-s.ended.Done():
 	}
 }

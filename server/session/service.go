@@ -200,7 +200,7 @@ func (s *Service) run(ctx context.Context, ses *session, loop *dispatch.Loop, st
 	var both sync.WaitGroup
 	both.Go(func() { ses.end(ses.write(st.Send)) })
 	both.Go(func() { ses.end(s.read(late, ses, loop, read)) })
-	ses.end(ses.attend(time.Until(deadline), s.cfg.PingInterval, s.cfg.PingTimeout))
+	ses.end(ses.attend(NewWatch(deadline, s.cfg.PingInterval, s.cfg.PingTimeout)))
 	flushed := make(chan struct{})
 	go func() { both.Wait(); close(flushed) }()
 	grace := time.NewTimer(flushTimeout)

@@ -1,6 +1,7 @@
 // Package session is the server's end of an agent's stream: it opens it, turns
 // schema into values and back, keeps it alive with pings, and ends it. What the
-// messages lead to is decided in dispatch.
+// messages lead to is decided in dispatch. When a session must end for want of an
+// answer is decided by Watch, a value of the times.
 //
 // Each stream has one reader and one writer, and neither waits for the other. The
 // handler itself only watches over them: a writer that hangs on an agent that does
@@ -17,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/faultpoint"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/rpcstatus"
 	"github.com/reprise-rpa/reprise/server/session/unspoken"
@@ -60,17 +62,15 @@ type session struct {
 
 	canCapture bool // its agent answers Capture; set before the session is known to others
 
-	pinged   atomic.Uint64 // number of the last ping
-	ponged   atomic.Uint64 // number of the last answer
-	answered chan struct{} // ponged has changed
-	probed   atomic.Uint64 // how many probes were sent
-	probes   sync.Map      // number of a probe -> chan struct{}
+	pongs  chan uint64   // for attend
+	probed atomic.Uint64 // how many probes were sent
+	probes sync.Map      // number of a probe -> chan struct{}
 }
 
 func newSession(ctx context.Context, id, machineID string, c converter) *session {
 	s := &session{
 		id: id, machineID: machineID, convert: c,
-		out: make(chan *reprisev1.ConnectResponse, queueLength), welcomed: make(chan struct{}), answered: make(chan struct{}, 1),
+		out: make(chan *reprisev1.ConnectResponse, queueLength), welcomed: make(chan struct{}), pongs: make(chan uint64),
 	}
 	s.ended, s.end = context.WithCancelCause(ctx)
 	return s
@@ -182,5 +182,14 @@ func (s *session) send(m *reprisev1.ConnectResponse, send func(*reprisev1.Connec
 		}
 	default:
 	}
-	return send(m)
+	if err := send(m); err != nil {
+		return err
+	}
+	if d := m.GetDispatch(); d != nil {
+		faultpoint.Hit(faultpoint.DispatchSent, d.GetActionId())
+	}
+	if a := m.GetReportAck(); a != nil {
+		faultpoint.Hit(faultpoint.ReportAcked, a.GetActionId())
+	}
+	return nil
 }

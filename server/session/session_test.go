@@ -50,16 +50,6 @@ func TestAFullQueueEndsTheSession(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsNotUndoneByALaterWrongOne(t *testing.T) {
-	s := newSession(t.Context(), "s-1", "desk-1", converter{})
-	s.pinged.Add(1)
-	s.pong(1)
-	s.pong(99)
-	if s.ponged.Load() != 1 {
-		t.Errorf("the last answer counts as %d", s.ponged.Load())
-	}
-}
-
 func TestAnEffectThatCannotBeSentEndsTheSession(t *testing.T) {
 	s := newSession(t.Context(), "s-1", "desk-1", converter{})
 	s.Send(dispatch.Deliver{SessionID: "s-1", Delivery: dispatch.Delivery{Step: replay.Step{Payload: []byte{0xff}}}})
