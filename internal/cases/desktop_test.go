@@ -25,12 +25,42 @@ type countingDesktop struct {
 	shade    uint8
 	noise    bool // its pictures are large files
 	full     bool // its pictures have the screen's size; small ones are quicker
+	windows  []driver.Window
 }
 
 var screen = image.Rect(0, 0, 1280, 800)
 
 func newDesktop() *countingDesktop {
-	return &countingDesktop{state: desktop.State{Kind: desktop.Active}, held: make(chan struct{})}
+	return &countingDesktop{
+		state: desktop.State{Kind: desktop.Active}, held: make(chan struct{}),
+		windows: []driver.Window{{ID: "w", Title: "Form", Bounds: screen, Active: true}},
+	}
+}
+
+// freeze makes the desktop a remote viewer that has frozen: it swallows input and
+// its picture stands still. Thawed it works again.
+func (d *countingDesktop) freeze(frozen bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.swallow = frozen
+}
+
+// become puts the desktop into a state, such as locked.
+func (d *countingDesktop) become(kind desktop.Kind) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.state.Kind = kind
+}
+
+// show replaces the windows by those with these titles and bounds, the first one
+// active.
+func (d *countingDesktop) show(windows ...driver.Window) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.windows = windows
+	for i := range windows {
+		windows[i].ID, windows[i].Active = windows[i].Title, i == 0
+	}
 }
 
 // holdNext makes the next gesture wait in the middle, after its effect counted.
@@ -90,7 +120,9 @@ func (d *countingDesktop) Monitors(context.Context) ([]driver.Monitor, error) {
 
 // Windows implements driver.Eyes.
 func (d *countingDesktop) Windows(context.Context) ([]driver.Window, error) {
-	return []driver.Window{{ID: "w", Title: "Form", Bounds: screen, Active: true}}, nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.windows), nil
 }
 
 // Capture implements driver.Eyes.
@@ -110,6 +142,13 @@ func (d *countingDesktop) Capture(context.Context) (driver.Picture, error) {
 	}
 	img.SetRGBA(0, 0, color.RGBA{255, 255, 255, 255}) // never of one colour
 	return driver.Picture{Image: img, Taken: time.Now(), Method: "screen"}, nil
+}
+
+// inputs returns every gesture that the desktop took, in order.
+func (d *countingDesktop) inputs() []driver.Input {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.effects)
 }
 
 // clicks returns where the desktop was clicked, in order, by the step's x.

@@ -3,7 +3,9 @@ package cases
 import (
 	"context"
 	"errors"
+	"io"
 	"sync"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -21,10 +23,12 @@ type relay struct {
 	pictures
 	server reprisev1.AgentServiceClient
 
-	mu   sync.Mutex
-	up   func(*reprisev1.ConnectRequest) fate
-	down func(*reprisev1.ConnectResponse) fate
-	log  []message // what came to the relay, in order
+	mu    sync.Mutex
+	up    func(*reprisev1.ConnectRequest) fate
+	down  func(*reprisev1.ConnectResponse) fate
+	log   []message // what came to the relay, in order
+	links []*link   // the open streams, the newest last
+	apart bool      // no stream comes through
 }
 
 // fate is what becomes of a message.
@@ -34,11 +38,13 @@ const (
 	pass fate = iota
 	drop
 	twice
-	cut // the stream ends without it
+	cut  // the stream ends without it
+	wait // it and what follows it on its stream wait until letGo
 )
 
 // message is one message that came to the relay.
 type message struct {
+	at   time.Time
 	up   *reprisev1.ConnectRequest
 	down *reprisev1.ConnectResponse
 }
@@ -85,7 +91,7 @@ func (r *relay) acks() []*reprisev1.ReportAck {
 func (r *relay) fateUp(m *reprisev1.ConnectRequest) fate {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.log = append(r.log, message{up: m})
+	r.log = append(r.log, message{at: time.Now(), up: m})
 	if r.up == nil {
 		return pass
 	}
@@ -95,7 +101,7 @@ func (r *relay) fateUp(m *reprisev1.ConnectRequest) fate {
 func (r *relay) fateDown(m *reprisev1.ConnectResponse) fate {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.log = append(r.log, message{down: m})
+	r.log = append(r.log, message{at: time.Now(), down: m})
 	if r.down == nil {
 		return pass
 	}
@@ -106,21 +112,39 @@ var errCut = status.Error(codes.Unavailable, "the link was cut")
 
 // Connect implements AgentService.Connect.
 func (r *relay) Connect(agent grpc.BidiStreamingServer[reprisev1.ConnectRequest, reprisev1.ConnectResponse]) error {
-	ctx, cancel := context.WithCancelCause(onward(agent.Context()))
-	defer cancel(nil)
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(onward(agent.Context())))
 	server, err := r.server.Connect(ctx)
-	if err != nil {
+	l := newLink(cancel)
+	if err != nil || !r.enter(l, server.Send, agent.Send) {
+		cancel(errCut)
+		return errCut
+	}
+	defer r.leave(l)
+	up, down := make(chan error, 1), make(chan error, 1)
+	go func() { up <- carry(ctx, l, agent.Recv, &l.up, r.fateUp) }()
+	go func() { down <- carry(ctx, l, server.Recv, &l.down, r.fateDown) }()
+	for {
+		select {
+		case err = <-up:
+			if errors.Is(err, io.EOF) && server.CloseSend() == nil {
+				continue // the agent has said its last; the server's end of it follows
+			}
+		case err = <-down:
+		case err = <-l.ended:
+		case <-agent.Context().Done():
+			err = context.Cause(agent.Context())
+		case <-l.left:
+			return errCut // the server's end stays open
+		}
+		cancel(err)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		return err
 	}
-	go func() { cancel(carry(agent.Recv, server.Send, r.fateUp)) }()
-	err = carry(server.Recv, agent.Send, r.fateDown)
-	if cause := context.Cause(ctx); errors.Is(cause, errCut) {
-		return cause
-	}
-	return err
 }
 
-func carry[T any](recv func() (*T, error), send func(*T) error, decide func(*T) fate) error {
+func carry[T any](ctx context.Context, l *link, recv func() (*T, error), to *way[T], decide func(*T) fate) error {
 	for {
 		m, err := recv()
 		if err != nil {
@@ -134,10 +158,16 @@ func carry[T any](recv func() (*T, error), send func(*T) error, decide func(*T) 
 			times = 2
 		case cut:
 			return errCut
+		case wait:
+			select {
+			case <-l.freed:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
 		case pass:
 		}
 		for range times {
-			if err := send(m); err != nil {
+			if err := to.put(m); err != nil {
 				return err
 			}
 		}

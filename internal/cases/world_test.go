@@ -14,53 +14,34 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/reprise-rpa/reprise/agent/agent"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
-	"github.com/reprise-rpa/reprise/server/host"
 	"github.com/reprise-rpa/reprise/server/settings"
 	"github.com/reprise-rpa/reprise/server/tokens"
 )
 
-// world is a server and an agent in one bubble, with a relay between them and a
-// desktop that counts.
+// world is a server and a station in one bubble: an agent with a desktop that
+// counts, and a relay between it and the server. There may be further stations.
 type world struct {
-	t        *testing.T
+	*station
 	ctx      context.Context
-	desktop  *countingDesktop
-	relay    *relay
+	base     context.Context // ctx without the operator's token
 	replays  reprisev1.ReplayServiceClient
 	fleet    reprisev1.MachineServiceClient
 	evidence reprisev1.EvidenceServiceClient
-	agent    *running
-	start    func() *running
-	log      *told             // what the server and the agent logged
+	with     setup
+	secret   string // the credential of machine M
+	log      *told  // what the server and the agents logged
+	logger   *slog.Logger
+	server   *running
+	dir      string            // the server's data folder
+	door     *door             // to the server that is there now
 	scrape   *bufconn.Listener // the metrics' port
-}
-
-// running is something that runs until it is stopped.
-type running struct {
-	stop context.CancelFunc
-	done chan struct{}
-	err  error // read after done
-}
-
-func run(ctx context.Context, f func(context.Context) error) *running {
-	ctx, stop := context.WithCancel(ctx)
-	r := &running{stop: stop, done: make(chan struct{})}
-	go func() {
-		defer close(r.done)
-		r.err = f(ctx)
-	}()
-	return r
-}
-
-func (r *running) end() {
-	r.stop()
-	<-r.done
 }
 
 const machineID = "M"
@@ -74,43 +55,23 @@ type setup struct {
 // newWorld starts them. Each change is made to the settings of both sides before.
 func newWorld(t *testing.T, change ...func(*setup)) *world {
 	t.Helper()
-	w := &world{t: t, desktop: newDesktop(), log: &told{}, scrape: bufconn.Listen(1 << 16)}
+	w := &world{station: &station{t: t}, log: &told{}, dir: t.TempDir(), door: &door{}, with: setup{server: settings.Default()}}
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
-	log := slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.log), &slog.HandlerOptions{Level: slog.LevelDebug}))
-	with := setup{server: settings.Default()}
+	w.base = ctx
+	w.logger = slog.New(slog.NewTextHandler(io.MultiWriter(t.Output(), w.log), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	for _, c := range change {
-		c(&with)
+		c(&w.with)
 	}
-	s := with.server
-	s.DataDir = t.TempDir()
-	h, err := host.New(ctx, host.Config{Settings: s, Version: "test", Log: log})
+	host := w.startServer()
+	var err error
+	w.secret, err = host.Tokens().AddAgent(machineID)
 	w.must(err)
-	secret, err := h.Tokens().AddAgent(machineID)
-	w.must(err)
-	lis := bufconn.Listen(1 << 20)
-	server := run(ctx, func(ctx context.Context) error { return h.Run(ctx, lis, w.scrape) })
-	operator := connect(t, lis)
+	operator := connect(t, w.door.dial, grpc.WithDefaultCallOptions(grpc.WaitForReady(true)))
 	w.replays, w.fleet = reprisev1.NewReplayServiceClient(operator), reprisev1.NewMachineServiceClient(operator)
 	w.evidence = reprisev1.NewEvidenceServiceClient(operator)
-	w.ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+operatorToken(t, s.DataDir))
-
-	onward := connect(t, lis)
-	w.relay = &relay{server: reprisev1.NewAgentServiceClient(onward), pictures: pictures{to: reprisev1.NewEvidenceServiceClient(onward)}}
-	between := bufconn.Listen(1 << 20)
-	relayServer := grpc.NewServer()
-	reprisev1.RegisterAgentServiceServer(relayServer, w.relay)
-	reprisev1.RegisterEvidenceServiceServer(relayServer, w.relay)
-	relays := run(ctx, func(context.Context) error { return relayServer.Serve(between) })
-	spool := t.TempDir()
-	w.start = func() *running { return w.newAgent(ctx, between, secret, spool, log, with.agent) }
-	w.agent = w.start()
-	t.Cleanup(func() {
-		w.agent.end()
-		relayServer.Stop()
-		relays.end()
-		server.end()
-	})
+	w.ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+operatorToken(t, w.dir))
+	w.station = w.newStation()
 	return w
 }
 
@@ -121,10 +82,13 @@ func (w *world) must(err error) {
 	}
 }
 
-func connect(t *testing.T, lis *bufconn.Listener) *grpc.ClientConn {
+// connect returns a connection that is made anew as soon as it can be.
+func connect(t *testing.T, dial func(context.Context, string) (net.Conn, error), options ...grpc.DialOption) *grpc.ClientConn {
 	t.Helper()
-	conn, err := grpc.NewClient("passthrough:bufconn", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) }))
+	conn, err := grpc.NewClient("passthrough:bufconn", append(options, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(dial), grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{
+			BaseDelay: 10 * time.Millisecond, Multiplier: 1, MaxDelay: 10 * time.Millisecond,
+		}}))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,8 +195,6 @@ func (w *world) machine() *reprisev1.Machine {
 	return nil
 }
 
-func (w *world) stopAgent() { w.agent.end() }
-
 func operatorToken(t *testing.T, dir string) string {
 	t.Helper()
 	return readToken(t, dir, tokens.OperatorFile)
@@ -245,20 +207,4 @@ func readToken(t *testing.T, dir, name string) string {
 		t.Fatal(err)
 	}
 	return strings.TrimSpace(string(raw))
-}
-
-func (w *world) newAgent(ctx context.Context, lis *bufconn.Listener, token, dir string, log *slog.Logger, change func(*agent.Config)) *running {
-	w.t.Helper()
-	cfg := agent.Config{
-		Server: "localhost:1", MachineID: machineID, Driver: w.desktop, StateDir: dir, Version: "test", Log: log,
-		Token:  func() (string, error) { return token, nil },
-		Dial:   func(ctx context.Context, _ string) (net.Conn, error) { return lis.DialContext(ctx) },
-		Random: func() float64 { return 0.5 },
-	}
-	if change != nil {
-		change(&cfg)
-	}
-	a, err := agent.New(cfg)
-	w.must(err)
-	return run(ctx, a.Run)
 }
