@@ -1,0 +1,119 @@
+package mutants
+
+// agent are mistakes in what the agent remembers and when it says so.
+var agent = []Mutant{
+	{
+		Name: "done-before-input", Promise: "C6, lost: a result is stored when the input has been sent, not before",
+		File: "agent/runner/core.go",
+		Old:  "c.began(e.ActionID)",
+		New: `c.began(e.ActionID)
+		if r := c.running; r != nil {
+			done := work.Outcome{Completion: work.Completed}
+			return []Effect{c.write(spool.Record{Type: spool.TypeResult, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, Outcome: &done})}
+		}`,
+	},
+	{
+		Name: "reported-before-it-is-stored", Promise: "C6: the result is on disk before the report is sent",
+		File: "agent/runner/execution.go",
+		Old:  "r.phase = storing\n\treturn []Effect{r.result()}",
+		New: `r.phase = storing
+	early := work.Report{Ref: r.Ref, SessionID: r.SessionID, Outcome: r.outcome}
+	return []Effect{c.send(now, early), r.result()}`,
+	},
+	{
+		Name: "forgotten-before-it-is-acknowledged", Promise: "C7: a result is kept until the server has acknowledged it",
+		File: "agent/runner/execution.go",
+		Old:  "effects = append(effects, c.send(now, report(entry)))",
+		New:  "effects = append(effects, c.send(now, report(entry)), c.write(spool.Record{Type: spool.TypeAcknowledged, Ref: entry.Ref}))",
+	},
+	{
+		Name: "a-newer-dispatch-does-not-replace-the-waiting-one", Promise: "section 4: a newer dispatch replaces the one that waits",
+		File: "agent/runner/dispatch.go",
+		Old:  "c.waiting = nil\n\tif e, ok := c.memory.Get(d.ActionID); ok && (",
+		New:  "if c.waiting != nil {\n\t\treturn nil\n\t}\n\tif e, ok := c.memory.Get(d.ActionID); ok && (",
+	},
+	{
+		Name: "the-end-of-the-stream-keeps-the-waiting-one", Promise: "section 4: the end of the stream drops what waits",
+		File: "agent/runner/core.go",
+		Old:  "c.open, c.leaving, c.waiting = false, false, nil",
+		New:  "c.open, c.leaving = false, false",
+	},
+	{
+		Name: "a-cancel-leaves-the-waiting-one", Promise: "I4: nothing of a cancelled replay is done any more",
+		File: "agent/runner/execution.go",
+		Old:  "if c.waiting != nil && meant(c.waiting.Ref) {",
+		New:  "if c.waiting != nil && c.running == nil && meant(c.waiting.Ref) {",
+	},
+	{
+		Name: "a-cancel-does-not-stop-the-running-one", Promise: "5.5: the agent stops at the next safe point",
+		File: "agent/runner/execution.go",
+		Old:  "if c.running != nil && meant(c.running.Ref) {",
+		New:  "if c.running != nil && !c.running.busy && meant(c.running.Ref) {",
+	},
+	{
+		Name: "what-it-replaces-is-ignored", Promise: "section 4: an id whose predecessor has run is answered without input",
+		File: "agent/runner/dispatch.go",
+		Old:  "for _, id := range d.Replaces {",
+		New:  "for _, id := range d.Replaces[:0] {",
+	},
+	{
+		Name: "an-unusable-desktop-is-stored", Promise: "section 4: desktop_unavailable is not stored",
+		File: "agent/runner/execution.go",
+		Old:  "case r.outcome.Code == work.DesktopUnavailable:",
+		New:  "case r.outcome.Code == work.DesktopUnavailable && c.stopping:",
+	},
+	{
+		Name: "what-had-started-runs-again", Promise: "I8, C4: what started and has no result is not executed again",
+		File: "agent/runner/dispatch.go",
+		Old:  "if e, ok := c.memory.Get(d.ActionID); ok && !d.Safe {",
+		New:  "if e, ok := c.memory.Get(d.ActionID); ok && !d.Safe && e.State != spool.Started {",
+	},
+	{
+		Name: "what-is-executing-queues-behind-itself", Promise: "C4: a dispatch of what is executing is answered with progress",
+		File: "agent/runner/dispatch.go",
+		Old:  "if c.runs(d.ActionID) {",
+		New:  "if c.runs(d.ActionID) && c.running.phase != executing {",
+	},
+	{
+		Name: "redelivery-overwrites-the-result", Promise: "C4: a finished action is answered with its stored result",
+		File: "agent/runner/dispatch.go",
+		Old:  "(e.State == spool.Finished || e.State == spool.Acknowledged)",
+		New:  "e.State == spool.Acknowledged",
+	},
+	{
+		Name: "the-hello-hides-what-has-started", Promise: "section 4: the hello lists what has started and has no result",
+		File: "agent/runner/core.go",
+		Old:  "if e.ActionID != current {",
+		New:  "if current != \"\" && e.ActionID != current {",
+	},
+	{
+		Name: "an-unacknowledged-report-waits-for-ever", Promise: "C10: a report without an answer reopens the stream",
+		File: "agent/runner/core.go",
+		Old:  "c.sent[r.ActionID] = now\n",
+		New:  "c.sent[r.ActionID] = now.Add(1000 * c.settings.ReportAck)\n",
+	},
+	{
+		Name: "a-pause-is-shown-again", Promise: "C5: a pause is shown once, however often it is repeated",
+		File: "agent/runner/core.go",
+		Old:  "c.shown = append(c.shown, p.PauseID)",
+		New:  "c.shown = []string{p.ReplayID}",
+	},
+	{
+		Name: "no-action-takes-too-long", Promise: "3.1: an action runs no longer than its longest time",
+		File: "agent/runner/execution.go",
+		Old:  "case r.cause == nil && past(r.deadline):",
+		New:  "case r.cause == nil && past(r.deadline) && r.Safe:",
+	},
+	{
+		Name: "what-is-not-acknowledged-is-evicted", Promise: "section 4: what is unfinished or unacknowledged is never evicted",
+		File: "agent/spool/memory.go",
+		Old:  "if excess <= 0 || state == Started || state == Finished {",
+		New:  "if excess <= 0 || state == Started {",
+	},
+	{
+		Name: "what-is-unfinished-is-evicted", Promise: "section 4: what is unfinished or unacknowledged is never evicted",
+		File: "agent/spool/memory.go",
+		Old:  "if excess <= 0 || state == Started || state == Finished {",
+		New:  "if excess <= 0 || state == Finished {",
+	},
+}
