@@ -119,7 +119,8 @@ func TestKilledAtAnyStepAnUnsafeActionHasAtMostOneEffect(t *testing.T) {
 			if !strings.Contains(conn.Hello.GetLastExit(), "did not stop in order") {
 				t.Errorf("%s: last exit %q", c.name, conn.Hello.GetLastExit())
 			}
-			if c.open > 0 && w.screen.released == 0 {
+			synctest.Wait()
+			if c.open > 0 && w.screen.releases() == 0 {
 				t.Errorf("%s: what may be held down was not let go of", c.name)
 			}
 			w.must(conn.Dispatch(c.ask("a", "a2")))

@@ -303,7 +303,7 @@ func TestTheLastReportLeavesBeforeTheAgentEnds(t *testing.T) {
 		if c := w.open(); len(c.Hello.GetResults()) != 1 || c.Hello.GetLastExit() != "" {
 			t.Errorf("the next process says %v", c.Hello)
 		}
-		if w.screen.released == 0 {
+		if w.screen.releases() == 0 {
 			t.Error("the keys were not let go of")
 		}
 	})

@@ -77,6 +77,12 @@ func (s *screen) count() int {
 	return len(s.inputs)
 }
 
+func (s *screen) releases() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.released
+}
+
 func (s *screen) Monitors(context.Context) ([]driver.Monitor, error) {
 	return []driver.Monitor{{Bounds: image.Rect(0, 0, 64, 48), Scale: 1, Primary: true}}, nil
 }

@@ -29,7 +29,9 @@ const (
 type phase int
 
 const (
-	executing   phase = iota + 1 // the executor has it
+	clearing    phase = iota + 1 // keys that may be down are let go of before it
+	executing                    // the executor has it
+	settling                     // the executor panicked, and keys are let go of
 	storing                      // its result is on the way to the disk
 	withdrawing                  // nothing was sent: its "started" is being taken back
 	hanging                      // reported, and the executor does not return
@@ -47,7 +49,8 @@ type running struct {
 	drain    time.Time // when it is stopped because the process ends; zero: not
 	cause    error     // why it was asked to stop; nil: not
 	hang     time.Time // when it counts as hanging
-	busy     bool      // the executor has not returned
+	busy     bool      // the executor has not returned, or panicked and left keys down
+	panicked bool      // it did, and they are being let go of
 	outcome  work.Outcome
 	silent   bool // nothing is reported when it is withdrawn
 }
@@ -68,6 +71,7 @@ type Core struct {
 	shown    []string
 	broken   error // why the spool can't be written
 	mend     time.Time
+	keys     keys
 }
 
 // NewCore returns a core that knows what memory holds and remembers keep
@@ -85,7 +89,7 @@ func NewCore(memory *spool.Memory, keep int) *Core {
 // Step takes in one event and returns what is to be done. Late, repeated and
 // unexpected events change nothing.
 func (c *Core) Step(now time.Time, event Event) []Effect {
-	effects := c.step(now, event)
+	effects := append(c.step(now, event), c.ending()...)
 	c.memory.Trim(c.keep)
 	if c.leaving && c.open && c.Idle() && len(c.memory.In(spool.Finished)) == 0 {
 		c.leaving = false
@@ -121,6 +125,10 @@ func (c *Core) step(now time.Time, event Event) []Effect {
 		}
 	case Finished:
 		return c.finished(now, e)
+	case Panicked:
+		return c.panicked(e)
+	case Released:
+		return c.released(now, e)
 	case Stored:
 		return c.stored(now, e)
 	case SpoolFailed:
@@ -129,6 +137,8 @@ func (c *Core) step(now time.Time, event Event) []Effect {
 		c.broken, c.mend = nil, time.Time{}
 	case Due:
 		return c.due(now)
+	case Starting:
+		return c.starting(now, e)
 	case Stopping:
 		return c.stop(now)
 	}
@@ -138,6 +148,9 @@ func (c *Core) step(now time.Time, event Event) []Effect {
 // Idle says whether no action is being executed or stored. A hanging executor
 // counts as idle: all that can be said of its action has been said.
 func (c *Core) Idle() bool { return c.running == nil || c.running.phase == hanging }
+
+// working says whether the action is neither done nor given up.
+func (r *running) working() bool { return r.phase <= settling }
 
 // Impaired returns why the spool can't be written; nil: it can, as far as is
 // known. Nothing is executed while it can't.
@@ -171,7 +184,7 @@ func (c *Core) Next() time.Time {
 			next = t
 		}
 	}
-	if r := c.running; r != nil && r.phase == executing {
+	if r := c.running; r != nil && r.working() {
 		if c.open {
 			add(r.progress)
 		}
@@ -203,10 +216,10 @@ func (c *Core) opened(now time.Time, e Opened) []Effect {
 			effects = append(effects, c.write(spool.Record{Type: spool.TypeClosed, Ref: entry.Ref}))
 		}
 	}
-	if c.running != nil && c.running.phase == executing {
-		if e.Stop {
-			effects = append(effects, c.interrupt(now, work.ErrInterrupted)...)
-		}
+	if c.running != nil && e.Stop {
+		effects = append(effects, c.interrupt(now, work.ErrInterrupted)...)
+	}
+	if c.running != nil && c.running.working() {
 		effects = append(effects, c.progress(now))
 	}
 	if c.unsaid != nil {

@@ -58,10 +58,19 @@ func (c *Core) start(now time.Time, d work.Dispatch) []Effect {
 		timeout = c.settings.ActionTimeout
 	}
 	c.running = &running{
-		Dispatch: d, phase: executing, latest: d.AttemptID, busy: true,
+		Dispatch: d, phase: clearing, latest: d.AttemptID,
 		progress: now.Add(c.settings.ProgressAfter), deadline: now.Add(timeout),
 	}
-	return []Effect{Execute{Dispatch: d, Settings: c.settings}}
+	if c.keys.releasing || c.keys.held {
+		return c.release("it failed before")
+	}
+	return c.execute()
+}
+
+// execute hands the running action over; no key is being let go of.
+func (c *Core) execute() []Effect {
+	c.running.phase, c.running.busy = executing, true
+	return []Effect{Execute{Dispatch: c.running.Dispatch, Settings: c.settings}}
 }
 
 // remembered returns the outcome that d has because of what was done before:

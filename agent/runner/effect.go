@@ -10,7 +10,15 @@ import (
 type Effect interface{ effect() }
 
 type (
-	// Execute hands an action to the executor; Finished follows.
+	// Release lets go of every key and button that is down; Released follows. Nothing
+	// is executed meanwhile.
+	Release struct {
+		Why string
+		// Pressed says that input may have left, of this process or of one before: a
+		// failure leaves something down then.
+		Pressed bool
+	}
+	// Execute hands an action to the executor; Finished or Panicked follows.
 	Execute struct {
 		Dispatch work.Dispatch
 		Settings work.Settings
@@ -38,6 +46,7 @@ type (
 	Hide struct{ ReplayID, PauseID string }
 )
 
+func (Release) effect()      {}
 func (Execute) effect()      {}
 func (Stop) effect()         {}
 func (Write) effect()        {}

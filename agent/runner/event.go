@@ -34,11 +34,15 @@ type (
 	Began struct{ ActionID string }
 	// Doing says what the executing action is about.
 	Doing struct{ ActionID, Text string }
-	// Finished says that the executor has returned.
+	// Finished says that the executor has returned, with no key down.
 	Finished struct {
 		ActionID string
 		Outcome  work.Outcome
 	}
+	// Panicked says that the executor is gone, and may have left keys down.
+	Panicked struct{ ActionID string }
+	// Released says that every key and button was let go of, or why not.
+	Released struct{ Err error }
 	// Stored says that an awaited write of an action is done, or failed.
 	Stored struct {
 		ActionID string
@@ -51,6 +55,11 @@ type (
 
 	// Due says that the time that Next named has come.
 	Due struct{}
+	// Starting says that the process begins; it comes first.
+	Starting struct {
+		Crashed bool  // the process before did not end in order
+		Broken  error // why the spool can't be written; nil: it can
+	}
 	// Stopping says that the process is asked to end.
 	Stopping struct{}
 )
@@ -72,5 +81,8 @@ func (Finished) event()    {}
 func (Stored) event()      {}
 func (SpoolFailed) event() {}
 func (SpoolMended) event() {}
+func (Panicked) event()    {}
+func (Released) event()    {}
 func (Due) event()         {}
+func (Starting) event()    {}
 func (Stopping) event()    {}

@@ -9,30 +9,65 @@ import (
 )
 
 func (c *Core) began(actionID string) {
+	c.keys.pressed = true
 	r := c.running
 	if !c.runs(actionID) || !r.busy {
 		return
 	}
 	r.began = true
-	if r.phase == executing {
+	if r.working() {
 		c.memory.Apply(spool.Record{Type: spool.TypeStarted, Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, Masks: r.Action.Masks})
 	}
 }
 
 func (c *Core) finished(now time.Time, e Finished) []Effect {
 	r := c.running
-	if !c.runs(e.ActionID) || !r.busy {
+	if !c.runs(e.ActionID) || !r.busy || r.panicked {
 		return nil
 	}
+	return c.returned(now, e.Outcome)
+}
+
+// panicked lets go of what the executor may have left down, before the result says
+// that the action is over: a process that dies in between would not know of it.
+func (c *Core) panicked(e Panicked) []Effect {
+	r := c.running
+	if !c.runs(e.ActionID) || !r.busy || r.panicked {
+		return nil
+	}
+	r.panicked = true
+	if r.phase == executing {
+		r.phase, r.outcome = settling, work.Failure(work.Internal, r.sent(), "the agent's executor panicked")
+	}
+	return c.release("the executor panicked")
+}
+
+// sent says how much of the action's input has left, when the executor does not.
+func (r *running) sent() work.Completion {
+	if r.began {
+		return work.Unknown
+	}
+	return work.NotStarted
+}
+
+// returned takes in the outcome of an executor that has returned and left no key
+// down.
+func (c *Core) returned(now time.Time, outcome work.Outcome) []Effect {
+	r := c.running
 	r.busy = false
-	switch r.phase {
-	case hanging:
+	switch {
+	case r.phase == hanging:
 		return c.free(now)
-	case executing:
-	default:
+	case !r.working():
 		return nil // reported as hanging, and it returned while that was being stored
 	}
-	r.outcome = settle(e.Outcome)
+	return c.conclude(now, outcome)
+}
+
+// conclude brings the running action to its end; no executor has it.
+func (c *Core) conclude(now time.Time, outcome work.Outcome) []Effect {
+	r := c.running
+	r.outcome = settle(outcome)
 	switch {
 	case r.outcome.Code == work.DesktopUnavailable:
 		return c.withdraw(now)
@@ -133,22 +168,37 @@ func (c *Core) cancelled(now time.Time, e Cancelled) []Effect {
 	return nil
 }
 
-// interrupt asks the executor to stop at its next safe point, once.
+// interrupt asks the executor to stop at its next safe point, once. An action that
+// no executor has yet is over at once.
 func (c *Core) interrupt(now time.Time, cause error) []Effect {
 	r := c.running
-	if r.phase != executing || r.cause != nil {
+	if r.cause != nil || !r.working() {
 		return nil
 	}
 	r.cause, r.hang = cause, now.Add(hangTime)
-	return []Effect{Stop{cause}}
+	switch r.phase {
+	case clearing:
+		return c.conclude(now, work.Failure(r.code(), work.NotStarted, "stopped before it began: keys that may be down were still to be let go of"))
+	case executing:
+		return []Effect{Stop{cause}}
+	}
+	return nil // it panicked: nothing is left that could stop
+}
+
+// code is what an action that was stopped reports.
+func (r *running) code() work.Code {
+	if errors.Is(r.cause, work.ErrTimedOut) {
+		return work.Timeout
+	}
+	return work.Interrupted
 }
 
 func (c *Core) stop(now time.Time) []Effect {
 	c.stopping, c.waiting = true, nil
-	if c.running == nil || c.running.phase != executing {
+	if c.running == nil || !c.running.working() {
 		return nil
 	}
-	if c.running.Safe {
+	if c.running.Safe || c.running.phase == clearing {
 		return c.interrupt(now, work.ErrInterrupted)
 	}
 	c.running.drain = now.Add(drainTime)
@@ -158,7 +208,7 @@ func (c *Core) stop(now time.Time) []Effect {
 func (c *Core) due(now time.Time) []Effect {
 	past := func(t time.Time) bool { return !t.IsZero() && !t.After(now) }
 	var effects []Effect
-	if r := c.running; r != nil && r.phase == executing {
+	if r := c.running; r != nil && r.working() {
 		switch {
 		case r.cause != nil && past(r.hang):
 			effects = append(effects, c.hang())
@@ -167,7 +217,7 @@ func (c *Core) due(now time.Time) []Effect {
 		case r.cause == nil && past(r.drain):
 			effects = append(effects, c.interrupt(now, work.ErrInterrupted)...)
 		}
-		if c.open && r.phase == executing && past(r.progress) {
+		if c.open && c.running == r && r.working() && past(r.progress) {
 			effects = append(effects, c.progress(now))
 		}
 	}
@@ -185,16 +235,13 @@ func (c *Core) due(now time.Time) []Effect {
 	return effects
 }
 
-// hang reports an action whose executor does not stop.
+// hang reports an action whose executor does not stop, or whose keys are not let go
+// of after it panicked.
 func (c *Core) hang() Effect {
 	r := c.running
-	code, completion := work.Interrupted, work.NotStarted
-	if errors.Is(r.cause, work.ErrTimedOut) {
-		code = work.Timeout
+	if r.phase == executing {
+		r.outcome = work.Failure(r.code(), r.sent(), "the action did not stop; the desktop does not answer")
 	}
-	if r.began {
-		completion = work.Unknown
-	}
-	r.phase, r.outcome = storing, work.Failure(code, completion, "the action did not stop; the desktop does not answer")
+	r.phase = storing
 	return r.result()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
-// execute starts the executor; Finished follows.
+// execute starts the executor; Finished or Panicked follows.
 func (l *loop) execute(e Execute) {
 	d := e.Dispatch
 	l.log.Info("executing", logkeys.Replay, d.ReplayID, logkeys.Action, d.ActionID,
@@ -27,7 +27,7 @@ func (l *loop) execute(e Execute) {
 	}
 	go func() {
 		defer stop(nil)
-		l.tell(Finished{d.ActionID, l.perform(ctx, job)})
+		l.tell(l.perform(ctx, job))
 	}()
 }
 
@@ -41,12 +41,12 @@ func (l *loop) begin(ctx context.Context, d work.Dispatch) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	faultpoint.Hit(faultpoint.AgentBegins, d.ActionID)
 	err := l.cfg.Spool.Append(spool.Record{Type: spool.TypeStarted, Ref: d.Ref, SessionID: d.SessionID, Safe: d.Safe, Masks: d.Action.Masks})
 	if err != nil {
 		l.tell(SpoolFailed{err})
 		return err
 	}
-	l.touched.Store(true)
 	faultpoint.Hit(faultpoint.AgentStarted, d.ActionID)
 	l.tell(Began{d.ActionID})
 	if ctx.Err() != nil {
@@ -55,32 +55,28 @@ func (l *loop) begin(ctx context.Context, d work.Dispatch) error {
 	return nil
 }
 
-// perform runs the executor. A panic in it is an outcome as well.
-func (l *loop) perform(ctx context.Context, job work.Job) (outcome work.Outcome) {
-	began := false
-	begin := job.Begin
-	job.Begin = func() error {
-		err := begin()
-		began = began || err == nil
-		return err
-	}
+// perform runs the executor. A panic in it ends the job, and not the process.
+func (l *loop) perform(ctx context.Context, job work.Job) (ended Event) {
 	defer func() {
-		p := recover()
-		if p == nil {
-			return
+		if p := recover(); p != nil {
+			l.log.Error("the executor panicked", logkeys.Action, job.ActionID, logkeys.Error, fmt.Sprint(p), logkeys.Stack, string(debug.Stack()))
+			ended = Panicked{job.ActionID}
 		}
-		l.log.Error("the executor panicked", logkeys.Action, job.ActionID, logkeys.Error, fmt.Sprint(p), logkeys.Stack, string(debug.Stack()))
-		l.release("the executor panicked")
-		completion := work.NotStarted
-		if began {
-			completion = work.Unknown
-		}
-		outcome = work.Failure(work.Internal, completion, "the agent's executor panicked")
 	}()
-	if l.held.Load() {
-		l.release("it failed before")
+	return Finished{job.ActionID, l.cfg.Executor.Execute(ctx, job)}
+}
+
+// release lets go of every key, or returns why not. A desktop that was never there
+// can't be let go of; that is no fault while nothing was pressed.
+func (l *loop) release(e Release) error {
+	err := l.cfg.Release(l.ctx)
+	switch {
+	case err != nil && e.Pressed:
+		l.log.Error("keys and buttons were not let go of", logkeys.Reason, e.Why, logkeys.Error, err)
+	case err != nil:
+		l.log.Info("nothing was pressed, and nothing could be let go of", logkeys.Reason, e.Why, logkeys.Error, err)
 	}
-	return l.cfg.Executor.Execute(ctx, job)
+	return err
 }
 
 // serveDisk carries out writes, one after the other, and says of each that it
@@ -101,7 +97,11 @@ func (l *loop) writeDisk(effect Effect) Event {
 		}
 		return SpoolMended{}
 	case Write:
+		hit(pointsBefore, e.Record)
 		err := l.cfg.Spool.Append(e.Record)
+		if err == nil {
+			hit(pointsAfter, e.Record)
+		}
 		if err != nil && !errors.Is(err, spool.ErrBroken) {
 			err = fmt.Errorf("write to the spool: %w", err)
 		}
@@ -123,6 +123,20 @@ func (l *loop) logWrite(r spool.Record, err error) {
 	case r.Type == spool.TypeResult:
 		l.log.Info("finished", logkeys.Replay, r.ReplayID, logkeys.Action, r.ActionID, logkeys.Attempt, r.AttemptID,
 			logkeys.Code, r.Outcome.Code, "completion", r.Outcome.Completion, "effect", r.Outcome.Effect)
-		faultpoint.Hit(faultpoint.AgentResultStored, r.ActionID)
+	}
+}
+
+// The points round the append of a record, by its type.
+var (
+	pointsBefore = map[spool.Type]string{spool.TypeResult: faultpoint.AgentResultReady, spool.TypeAcknowledged: faultpoint.AgentAcknowledged}
+	pointsAfter  = map[spool.Type]string{spool.TypeResult: faultpoint.AgentResultStored, spool.TypeAcknowledged: faultpoint.AgentForgot}
+)
+
+func hit(points map[spool.Type]string, r spool.Record) {
+	if !faultpoint.Enabled {
+		return
+	}
+	if name, ok := points[r.Type]; ok {
+		faultpoint.Hit(name, r.ActionID)
 	}
 }

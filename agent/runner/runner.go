@@ -44,8 +44,8 @@ type Shower interface {
 type Config struct {
 	Spool    *spool.Spool // required; the caller closes it
 	Executor Executor     // required
-	// Release lets go of every key and button that is down. It is called when an
-	// earlier process may have left one down, after a panic, and at the end.
+	// Release lets go of every key and button that is down, whoever pressed it. It is
+	// never called twice at a time, and not while a job may send input.
 	Release func(context.Context) error // required
 	BootID  string                      // this process
 	Keep    int                         // actions remembered; 0 means spool.DefaultKeep
@@ -133,20 +133,13 @@ func (r *Runner) Run(ctx context.Context) error {
 		writes: make(chan Effect),
 		wrote:  make(chan Event, 1),
 	}
-	if err := r.cfg.Spool.Broken(); err != nil {
-		l.step(SpoolFailed{err})
-	}
-	if len(l.core.Opening().Unfinished) > 0 {
-		l.touched.Store(true)
-		l.release("an earlier process ended while it sent input")
-	}
+	l.step(Starting{Crashed: r.cfg.Spool.LastExit() != "", Broken: r.cfg.Spool.Broken()})
 	var disk sync.WaitGroup
 	disk.Go(func() { l.serveDisk() })
 	l.run(ctx)
 	close(l.writes)
 	disk.Wait()
 	close(r.done)
-	l.release("the agent ends")
 	return context.Cause(ctx)
 }
 
@@ -159,17 +152,15 @@ type loop struct {
 	stopJob context.CancelCauseFunc // of the job that was started last
 	backlog []Effect                // Write and Mend that the disk has not taken
 	writes  chan Effect
-	wrote   chan Event  // one for each of writes
-	busy    bool        // the disk has one of writes
-	held    atomic.Bool // a key may be down that could not be let go of
-	touched atomic.Bool // input may have left, of this process or of one before
+	wrote   chan Event // one for each of writes
+	busy    bool       // the disk has one of writes
 }
 
 func (l *loop) run(ctx context.Context) {
 	stop := ctx.Done()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	for stop != nil || l.busy || len(l.backlog) > 0 || !l.core.Idle() {
+	for !l.core.Ended() || l.busy || len(l.backlog) > 0 {
 		wake := l.reset(timer)
 		var next chan<- Effect
 		var first Effect
@@ -244,6 +235,8 @@ func (l *loop) noteImpaired() {
 
 func (l *loop) carryOut(effect Effect) {
 	switch e := effect.(type) {
+	case Release:
+		go func() { l.tell(Released{l.release(e)}) }()
 	case Execute:
 		l.execute(e)
 	case Stop:
@@ -276,16 +269,5 @@ func (l *loop) carryOut(effect Effect) {
 		}
 	default:
 		panic(fmt.Sprintf("runner: no such effect: %T", effect))
-	}
-}
-
-func (l *loop) release(why string) {
-	err := l.cfg.Release(l.ctx)
-	l.held.Store(err != nil)
-	switch {
-	case err != nil && !l.touched.Load():
-		l.log.Info("nothing was pressed, and nothing could be let go of", logkeys.Reason, why, logkeys.Error, err)
-	case err != nil:
-		l.log.Error("keys and buttons were not let go of", logkeys.Reason, why, logkeys.Error, err)
 	}
 }
