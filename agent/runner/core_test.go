@@ -62,6 +62,8 @@ func words(effects []Effect) []string {
 	var out []string
 	for _, effect := range effects {
 		switch e := effect.(type) {
+		case Release:
+			out = append(out, "release: "+e.Why)
 		case Execute:
 			out = append(out, "execute "+e.Dispatch.AttemptID)
 		case Stop:

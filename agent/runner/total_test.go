@@ -26,17 +26,25 @@ var everyState = map[string][]any{
 	"spool broken in an action": {Opened{}, ask("a", "a1"), Began{"a"}, SpoolFailed{errDisk}},
 	"server going":              {Opened{}, ask("a", "a1"), GoingAway{}},
 	"process ending":            {Opened{}, ask("a", "a1"), Began{"a"}, Stopping{}},
-	"process ended":             {Opened{}, Stopping{}},
+	"process ending, idle":      {Opened{}, Stopping{}},
+	"process ended":             {Opened{}, Stopping{}, Released{}},
+	"letting go at the start":   {Opened{}, ask("z", "z1"), Began{"z"}, Finished{"z", done}, Stored{"z", nil}, Starting{Crashed: true}},
+	"letting go, one waits":     {Opened{}, ask("z", "z1"), Began{"z"}, Finished{"z", done}, Stored{"z", nil}, Starting{Crashed: true}, ask("a", "a1")},
+	"panicked":                  {Opened{}, ask("a", "a1"), Began{"a"}, Panicked{"a"}},
+	"panicked, and hangs":       {Opened{}, ask("a", "a1"), Began{"a"}, Panicked{"a"}, Cancelled{"r", ""}, at{5 * time.Second, Due{}}, Stored{"a", nil}},
+	"panicked while it hangs":   {Opened{}, ask("a", "a1"), Began{"a"}, Cancelled{"r", ""}, at{5 * time.Second, Due{}}, Panicked{"a"}},
+	"keys are still down":       {Opened{}, ask("a", "a1"), Panicked{"a"}, Released{errDisk}, Stored{"a", nil}},
 }
 
 var everyEvent = []Event{
 	Opened{}, Opened{Stop: true, Acks: []Ack{{"a", "a1"}}, Closed: []string{"a"}}, Lost{}, ask("a", "a2"), ask("c", "c1"), askFor("a_resume", "n1", "a"),
 	Acked{Ack{"a", "a1"}}, Cancelled{"r", ""}, Cancelled{"r", "a"}, Paused{work.Pause{PauseID: "p"}}, Resumed{"r", "p"}, GoingAway{},
 	Began{"a"}, Doing{"a", "x"}, Finished{"a", done}, Stored{"a", nil}, Stored{"a", errDisk}, SpoolFailed{errDisk}, SpoolMended{}, Due{}, Stopping{},
+	Panicked{"a"}, Released{}, Released{errDisk}, Starting{}, Starting{Crashed: true, Broken: errDisk},
 }
 
 // Every state meets every event, twice: no panic, no second execution beside
-// one that runs, and nothing is sent without a stream.
+// one that runs or while keys are let go of, and nothing is sent without a stream.
 func TestEveryStateMeetsEveryEvent(t *testing.T) {
 	for name, path := range everyState {
 		for _, event := range everyEvent {
@@ -44,12 +52,19 @@ func TestEveryStateMeetsEveryEvent(t *testing.T) {
 			run(c, path...)
 			for range 2 {
 				busy := c.running != nil && c.running.busy
-				stopping := c.stopping
+				stopping, releasing := c.stopping, c.keys.releasing
 				effects := c.Step(start.Add(time.Hour), event)
 				for _, effect := range effects {
 					switch e := effect.(type) {
+					case Release:
+						if _, released := event.(Released); releasing && !released {
+							t.Errorf("%s: %T lets go of keys that are being let go of", name, event)
+						}
 					case Execute:
-						if _, finished := event.(Finished); busy && !finished {
+						if _, released := event.(Released); releasing && !released {
+							t.Errorf("%s: %T executes %s while keys are let go of", name, event, e.Dispatch.ActionID)
+						}
+						if busy && !frees(event) {
 							t.Errorf("%s: %T executes %s beside a running action", name, event, e.Dispatch.ActionID)
 						}
 						if stopping || c.broken != nil {
@@ -81,4 +96,13 @@ func TestNothingStaysDueAfterItWasServed(t *testing.T) {
 			t.Errorf("%s: still due at %v", name, next)
 		}
 	}
+}
+
+// frees says whether an event may end an execution, so that the next one begins.
+func frees(e Event) bool {
+	switch e.(type) {
+	case Finished, Released:
+		return true
+	}
+	return false
 }
