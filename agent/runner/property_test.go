@@ -26,6 +26,9 @@ type world struct {
 	stopped bool           // the job was asked to stop
 	began   bool           // its "started" is on the disk
 	input   bool           // it has sent input
+	down    bool           // it, or one before it, left a key down
+	freeing bool           // keys are being let go of
+	stuck   bool           // they could not be, the last time
 	inputs  map[string]int // by step: how often it had an effect
 	owed    map[string]bool
 	attempt int
@@ -46,7 +49,15 @@ func (w *world) step(e Event) {
 			if w.job != nil {
 				w.t.Fatalf("%s executes beside %s", e.Dispatch.ActionID, w.job.Dispatch.ActionID)
 			}
+			if w.freeing || (w.down && !w.stuck) {
+				w.t.Fatalf("%s executes while a key is down; it is being let go of: %v", e.Dispatch.ActionID, w.freeing)
+			}
 			w.job, w.stopped, w.began, w.input = &e, false, false, false
+		case Release:
+			if w.freeing {
+				w.t.Fatal("keys are let go of twice at a time")
+			}
+			w.freeing = true
 		case Stop:
 			w.stopped = true
 		case Write:
@@ -100,7 +111,7 @@ func (w *world) sendInput(*rapid.T) {
 	if w.job == nil || !w.began || w.input || w.stopped {
 		return
 	}
-	w.input = true
+	w.input, w.down = true, true
 	step := w.job.Dispatch.ActionID
 	for _, s := range steps {
 		if len(step) >= len(s) && step[:len(s)] == s {
@@ -132,8 +143,31 @@ func (w *world) finish(t *rapid.T) {
 		}
 		outcomes = append(outcomes, failed(work.Interrupted, completion))
 	}
-	w.job = nil
+	w.job, w.down = nil, false
 	w.step(Finished{id, rapid.SampledFrom(outcomes).Draw(t, "outcome")})
+}
+
+// panic ends the executor; what it pressed stays down.
+func (w *world) panic(*rapid.T) {
+	if w.job == nil {
+		return
+	}
+	id := w.job.Dispatch.ActionID
+	w.job = nil
+	w.step(Panicked{id})
+}
+
+func (w *world) letGo(t *rapid.T) {
+	if !w.freeing {
+		return
+	}
+	w.freeing, w.stuck = false, rapid.IntRange(0, 4).Draw(t, "luck") == 0
+	if w.stuck {
+		w.step(Released{errDisk})
+		return
+	}
+	w.down = false
+	w.step(Released{})
 }
 
 func (w *world) write(*rapid.T) {
@@ -173,7 +207,8 @@ func (w *world) toggleStream(t *rapid.T) {
 }
 
 func (w *world) crash(*rapid.T) {
-	w.core, w.backlog, w.job, w.open = NewCore(w.disk, 0), nil, nil, false
+	w.core, w.backlog, w.job, w.open, w.freeing, w.stuck = NewCore(w.disk, 0), nil, nil, false, false, false
+	w.step(Starting{Crashed: true})
 }
 
 func (w *world) pass(t *rapid.T) {
@@ -210,13 +245,14 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-func TestNoWalkGivesAnUnsafeStepASecondEffectOrLosesAResult(t *testing.T) {
+func TestNoWalkGivesAnUnsafeStepASecondEffectLosesAResultOrExecutesOverAKeyThatIsDown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		disk := spool.NewMemory()
 		w := &world{t: t, now: start, core: NewCore(disk, 0), disk: disk, inputs: map[string]int{}, owed: map[string]bool{}, decided: map[string]int{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"dispatch": w.dispatch, "click": w.click, "begin": w.begin, "input": w.sendInput, "finish": w.finish,
 			"write": w.write, "write more": w.write, "acknowledge": w.acknowledge, "stream": w.toggleStream, "crash": w.crash, "time": w.pass,
+			"panic": w.panic, "let go": w.letGo, "let go soon": w.letGo,
 			"cancel": func(*rapid.T) { w.step(Cancelled{ReplayID: "r"}) },
 			"stop":   func(*rapid.T) { w.step(Stopping{}) },
 			"":       w.check,
