@@ -19,63 +19,81 @@ import (
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
 )
 
+// programDir is where the programs are, once a test has needed them.
+var programDir string
+
 // programs builds the programs with fault points, once per run of the tests. They
 // are built as they ship, without the race detector: the same code runs under it
 // in the bubbles, and pictures take it seconds.
-var programs = sync.OnceValues(func() (string, error) {
-	bin, err := os.MkdirTemp("", "reprise-cases")
-	if err != nil {
+var programs = sync.OnceValues(func() (_ string, err error) {
+	if programDir, err = os.MkdirTemp("", "reprise-cases"); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-tags", "faultpoint", "-o", bin+"/",
+	cmd := exec.Command("go", "build", "-tags", "faultpoint", "-o", programDir+"/",
 		"./server/cmd/reprised", "./server/cmd/reprisectl", "./agent/cmd/reprise-agent", "./internal/virtualdesktop/cmd/virtual-desktop")
 	cmd.Dir = filepath.Join("..", "..")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("build the programs: %w: %s", err, out)
 	}
-	return bin, err
+	return programDir, err
 })
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if bin, err := programs(); err == nil {
-		_ = os.RemoveAll(bin)
+	if programDir != "" {
+		_ = os.RemoveAll(programDir)
 	}
 	os.Exit(code)
 }
 
-// theatre is a stage with a virtual desktop, on which the steps of one workflow
-// are played.
+// atOnce is how many stages stand at the same time.
+var atOnce = make(chan struct{}, 3)
+
+// play is what is played on a stage. Its steps each leave a mark of their own on
+// the desktop.
+type play struct {
+	steps  string   // the actions of the workflow
+	marks  []string // what the desktop counts when each step had its effect once, in order
+	server []string // settings of the server
+}
+
+// three is a play whose second step is the one that things happen to: its input is
+// many events, and it is not safe to run twice.
+var three = play{
+	steps: `
+  - {name: note, click: {}, target: {windowTitle: Notes, point: {x: 0.5, y: 0.5}}}
+  - {name: text, type: {text: "hé€", clearFirst: true}, expectedWindowBefore: Notes}
+  - {name: save, click: {}, target: {windowTitle: Tools, point: {x: 0.33, y: 0.31}}}
+`,
+	marks: []string{"note focused", "note typed hé€", "save clicked"},
+}
+
+// middleStep is the step of three that things happen to, from 1.
+const middleStep = 2
+
+// theatre is a stage with a virtual desktop, on which a play is played. Server and
+// agent stand still at every fault point until they are let go on.
 type theatre struct {
 	*stage.Stage
+	play
 	t       *testing.T
 	ctx     context.Context
 	desktop wire.ControlClient
 	replay  string
+	script  script
 }
 
-// steps is a workflow whose every step leaves its own mark on the desktop.
-const steps = `name: marks
-actions:
-  - {name: save, click: {}, target: {windowTitle: Tools, point: {x: 0.33, y: 0.31}}}
-  - {name: note, click: {}, target: {windowTitle: Notes, point: {x: 0.5, y: 0.5}}}
-  - {name: text, type: {text: "first é€"}, expectedWindowBefore: Notes}
-  - {name: again, paste: {text: " second"}, expectedWindowBefore: Notes}
-  - {name: end, click: {}, target: {windowTitle: Tools, point: {x: 0.33, y: 0.31}}}
-`
-
-// marks are what the desktop counts when each step had its effect once, in order.
-var marks = []string{"save clicked", "note focused", "note typed first é€", "note pasted  second", "save clicked"}
-
-// open starts desktop, server and agent and submits the steps.
-func open(t *testing.T, serverPoints, agentPoints []string) *theatre {
+// open starts desktop and server, submits the play and starts the agent.
+func open(t *testing.T, p play) *theatre {
 	t.Helper()
 	bin, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	atOnce <- struct{}{}
+	t.Cleanup(func() { <-atOnce })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
 	s, err := stage.New(stage.Config{Bin: bin, Dir: t.TempDir(), Out: io.Discard})
 	if err != nil {
@@ -90,21 +108,32 @@ func open(t *testing.T, serverPoints, agentPoints []string) *theatre {
 			t.Error(err)
 		}
 	})
-	th := &theatre{Stage: s, t: t, ctx: ctx}
+	th := &theatre{Stage: s, play: p, t: t, ctx: ctx}
 	input, control, err := s.StartDesktop(ctx, "simple")
 	th.must(err)
 	th.desktop, err = wire.DialControl(ctx, control)
 	th.must(err)
 	s.OnClose(th.desktop.Close)
-	s.AgentArgs = []string{"--driver", "virtual", "--desktop", input, "--min-display", "800x600"}
-	th.must(s.StartServer(ctx, serverPoints...))
+	s.ServerArgs = p.server
+	s.AgentArgs = []string{"--driver", "virtual", "--desktop", input, "--min-display", "800x600", "--reconnect-backoff", "100ms"}
+	th.startServer()
 	th.must(s.RegisterMachine(ctx))
-	th.must(s.StartAgent(ctx, agentPoints...))
 	file := filepath.Join(s.Dir, "steps.yaml")
-	th.must(os.WriteFile(file, []byte(steps), 0o600))
+	th.must(os.WriteFile(file, []byte("name: marks\nactions:"+p.steps), 0o600))
 	th.replay, err = s.Submit(ctx, file)
 	th.must(err)
+	th.startAgent() // last: with it begins what stands still at fault points
 	return th
+}
+
+func (th *theatre) startServer() {
+	th.t.Helper()
+	th.must(th.StartServer(th.ctx, faultpoint.Points()...))
+}
+
+func (th *theatre) startAgent() {
+	th.t.Helper()
+	th.must(th.StartAgent(th.ctx, faultpoint.Points()...))
 }
 
 func (th *theatre) must(err error) {
@@ -114,21 +143,40 @@ func (th *theatre) must(err error) {
 	}
 }
 
-// arrival waits until a program stands at a point with the step named, and lets
-// every other arrival pass.
-func (th *theatre) arrival(point string, step int) faultpoint.Arrival {
+// standAt waits until a program stands at a point with a step, and returns there.
+// What precedes it in the step's life passes; what would follow stands still.
+func (th *theatre) standAt(point string, step int) faultpoint.Arrival {
+	th.t.Helper()
+	return th.standWhere(point, step, func(string) bool { return true })
+}
+
+// standWhere is standAt for a point whose subject is as wanted.
+func (th *theatre) standWhere(point string, step int, wanted func(subject string) bool) faultpoint.Arrival {
 	th.t.Helper()
 	for {
 		select {
 		case a := <-th.Faults.Arrivals():
-			if a.Name == point && (strings.HasSuffix(a.Subject, fmt.Sprintf("-%d", step)) || point == faultpoint.AgentMidInput) {
+			switch th.script.turn(a, point, step, wanted) {
+			case here:
 				return a
+			case before:
+				a.GoOn()
+			case behind:
+				th.script.waiting = append(th.script.waiting, a)
 			}
-			a.GoOn()
 		case <-th.ctx.Done():
-			th.t.Fatalf("nothing stood at %s for step %d", point, step)
+			th.t.Fatalf("nothing stood at %s with step %d", point, step)
 		}
 	}
+}
+
+// goOn lets all that stands still go on, up to the next standAt.
+func (th *theatre) goOn(a faultpoint.Arrival) {
+	a.GoOn()
+	for _, w := range th.script.waiting {
+		w.GoOn()
+	}
+	th.script.waiting = nil
 }
 
 // passAll lets every later arrival go on until the test ends.
@@ -140,130 +188,86 @@ func (th *theatre) passAll() {
 	}()
 }
 
-// settledAs waits for the replay's end and compares what the desktop counted.
-func (th *theatre) settledAs(want []string) *reprisev1.Replay {
+// settled waits for the replay's end and compares what the desktop counted.
+func (th *theatre) settled() *reprisev1.Replay {
 	th.t.Helper()
 	if _, err := th.Reprisectl(th.ctx, "watch", th.replay); err != nil {
 		th.t.Fatalf("the replay did not complete: %v", err)
 	}
+	if got := th.counted(); !slices.Equal(got, th.marks) {
+		th.t.Errorf("the desktop counted\n %q, want\n %q", got, th.marks)
+	}
+	th.nothingDown()
+	return th.get()
+}
+
+func (th *theatre) get() *reprisev1.Replay {
+	th.t.Helper()
 	r, err := th.GetReplay(th.ctx, th.replay)
 	th.must(err)
-	if got := th.marks(); !slices.Equal(got, want) {
-		th.t.Errorf("the desktop counted\n %q, want\n %q", got, want)
-	}
+	return r
+}
+
+func (th *theatre) nothingDown() {
+	th.t.Helper()
 	down, err := th.desktop.Down(th.ctx)
 	th.must(err)
 	if len(down) > 0 {
 		th.t.Errorf("still held down: %v", down)
 	}
-	return r
 }
 
-func (th *theatre) marks() []string {
+// counted is what the desktop has counted so far. That a text was selected to be
+// cleared is no effect of its own.
+func (th *theatre) counted() []string {
 	th.t.Helper()
 	ledger, err := th.desktop.Ledger(th.ctx)
 	th.must(err)
 	var got []string
 	for _, e := range ledger {
 		switch e.Effect {
-		case wire.Clicked, wire.Focused:
+		case wire.Clicked, wire.Focused, wire.Opened:
 			got = append(got, e.Widget+" "+string(e.Effect))
-		case wire.Typed, wire.Pasted:
+		case wire.Typed, wire.Pasted, wire.Scrolled:
 			got = append(got, e.Widget+" "+string(e.Effect)+" "+e.Detail)
 		}
 	}
 	return got
 }
 
-// skipOrRetry settles an outcome-unknown pause as a person would who looks at the
-// screen: skip what had its effect, retry what had not.
-func (th *theatre) skipOrRetry(had int) {
+// paused waits for a pause and checks its reason, and that it says something.
+func (th *theatre) paused(want reprisev1.PauseReason) *reprisev1.Replay {
 	th.t.Helper()
 	r, err := th.AwaitPause(th.ctx, th.replay)
 	th.must(err)
-	if got := r.GetPause().GetReason(); got != reprisev1.PauseReason_PAUSE_REASON_OUTCOME_UNKNOWN {
-		th.t.Fatalf("paused with %v, want outcome unknown", got)
+	if got := r.GetPause().GetReason(); got != want {
+		th.t.Fatalf("paused with %v (%s), want %v", got, r.GetPause().GetMessage(), want)
 	}
+	if strings.TrimSpace(r.GetPause().GetMessage()) == "" {
+		th.t.Error("the pause says nothing that a person understands")
+	}
+	return r
+}
+
+// decide settles a pause for a step as a person would who looks at the screen: skip
+// what had its effect, retry what had not. Nothing is held down then.
+func (th *theatre) decide(step int) {
+	th.t.Helper()
+	th.nothingDown()
 	args := []string{"resume", th.replay}
-	if len(th.marks()) >= had {
+	if slices.Equal(th.counted(), th.marks[:step]) {
 		args = append(args, "--skip")
 	}
-	_, err = th.Reprisectl(th.ctx, args...)
+	_, err := th.Reprisectl(th.ctx, args...)
 	th.must(err)
 }
 
-func TestCase_b_KilledAfterReceiptAndBeforeExecutionItIsExecutedOnce(t *testing.T) {
-	th := open(t, nil, []string{faultpoint.AgentReceived})
-	th.arrival(faultpoint.AgentReceived, 2)
-	th.Agent.Kill()
-	th.must(th.StartAgent(th.ctx))
-	th.passAll()
-	r := th.settledAs(marks)
-	if a := r.GetActions()[1]; a.GetDeliveries() != 2 || a.GetResentCount() != 1 {
-		t.Errorf("the step was delivered %d times and spent %d resends; want 2 and 1", a.GetDeliveries(), a.GetResentCount())
+// firstAction is the step's first action; a decision to run it again has one of its own.
+func firstAction(r *reprisev1.Replay, step int) *reprisev1.ActionStatus {
+	for _, a := range r.GetActions() {
+		if int(a.GetStep()) == step-1 {
+			return a
+		}
 	}
-}
-
-func TestCase_c_KilledBeforeTheReportLeavesTheStoredResultIsDelivered(t *testing.T) {
-	th := open(t, nil, []string{faultpoint.AgentResultStored})
-	th.arrival(faultpoint.AgentResultStored, 2)
-	th.Agent.Kill()
-	th.must(th.StartAgent(th.ctx))
-	th.passAll()
-	if a := th.settledAs(marks).GetActions()[1]; a.GetDeliveries() != 1 {
-		t.Errorf("the step was delivered %d times, want 1: its stored result settles it", a.GetDeliveries())
-	}
-}
-
-func TestCase_c_KilledBetweenStartedAndTheResultItGoesToAPerson(t *testing.T) {
-	for _, point := range []string{faultpoint.AgentStarted, faultpoint.AgentMidInput, faultpoint.AgentInputDone} {
-		t.Run(point, func(t *testing.T) {
-			th := open(t, nil, []string{point})
-			step := 3
-			if point == faultpoint.AgentMidInput {
-				step = 1 // the driver does not know its action: the first gesture
-			}
-			th.arrival(point, step)
-			th.Agent.Kill()
-			th.must(th.StartAgent(th.ctx))
-			th.passAll()
-			th.skipOrRetry(step)
-			th.settledAs(marks)
-		})
-	}
-}
-
-func TestCase_d_TheServerDiesBeforeAcknowledgingAndTakesTheReportOnce(t *testing.T) {
-	for _, point := range []string{faultpoint.ReportReceived, faultpoint.ReportJournaled} {
-		t.Run(point, func(t *testing.T) {
-			th := open(t, []string{point}, nil)
-			th.arrival(point, 2)
-			th.Server.Kill()
-			th.must(th.StartServer(th.ctx))
-			th.passAll()
-			th.settledAs(marks)
-		})
-	}
-}
-
-func TestCase_i_TheServerIsKilledWithAnActionInFlightAndGoesOnFromItsJournal(t *testing.T) {
-	for point, ofServer := range map[string]bool{
-		faultpoint.DispatchJournaled: true, faultpoint.AgentReceived: false, faultpoint.AgentStarted: false, faultpoint.AgentInputDone: false,
-	} {
-		t.Run(point, func(t *testing.T) {
-			var onServer, onAgent []string
-			if ofServer {
-				onServer = []string{point}
-			} else {
-				onAgent = []string{point}
-			}
-			th := open(t, onServer, onAgent)
-			a := th.arrival(point, 3)
-			th.Server.Kill()
-			a.GoOn()
-			th.must(th.StartServer(th.ctx))
-			th.passAll()
-			th.settledAs(marks)
-		})
-	}
+	return nil
 }

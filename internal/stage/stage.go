@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
@@ -82,14 +83,20 @@ func (s *Stage) Close() error {
 	return errors.Join(errs...)
 }
 
-// freeAddress returns a loopback address that is free now; the server needs the
-// same one after each restart.
+// freeAddress returns a loopback address that is free now. The server needs the
+// same one after each restart, so its port is below those that the system gives to
+// connections by itself.
 func freeAddress() (string, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+	const first, ports, tries = 20000, 12000, 20
+	var errs []error
+	for range tries {
+		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(ports)))
+		if err == nil {
+			return ln.Addr().String(), ln.Close()
+		}
+		errs = append(errs, err)
 	}
-	return ln.Addr().String(), ln.Close()
+	return "", errors.Join(errs...)
 }
 
 // Say prints a line for people.
