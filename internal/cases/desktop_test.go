@@ -21,6 +21,8 @@ type countingDesktop struct {
 	state    desktop.State
 	hold     chan struct{} // a gesture waits until this is closed; nil: it does not
 	held     chan struct{} // closed when a gesture waits
+	look     chan struct{} // as hold, for a picture
+	looked   chan struct{}
 	released int
 	shade    uint8
 	noise    bool // its pictures are large files
@@ -70,6 +72,15 @@ func (d *countingDesktop) holdNext() (held <-chan struct{}, goOn func()) {
 	hold := make(chan struct{})
 	d.hold, d.held = hold, make(chan struct{})
 	return d.held, func() { close(hold) }
+}
+
+// holdLook makes the next picture wait, as holdNext does a gesture.
+func (d *countingDesktop) holdLook() (held <-chan struct{}, goOn func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	look := make(chan struct{})
+	d.look, d.looked = look, make(chan struct{})
+	return d.looked, func() { close(look) }
 }
 
 // Do implements driver.Hands.
@@ -126,7 +137,19 @@ func (d *countingDesktop) Windows(context.Context) ([]driver.Window, error) {
 }
 
 // Capture implements driver.Eyes.
-func (d *countingDesktop) Capture(context.Context) (driver.Picture, error) {
+func (d *countingDesktop) Capture(ctx context.Context) (driver.Picture, error) {
+	d.mu.Lock()
+	look, looked := d.look, d.looked
+	d.look = nil
+	d.mu.Unlock()
+	if look != nil {
+		close(looked)
+		select {
+		case <-look:
+		case <-ctx.Done():
+			return driver.Picture{}, context.Cause(ctx)
+		}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	img := image.NewRGBA(image.Rect(0, 0, 64, 40))

@@ -88,6 +88,12 @@ func (r *relay) takeApart() {
 	r.cutAll()
 }
 
+func (r *relay) isApart() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.apart
+}
+
 // join lets streams through again.
 func (r *relay) join() {
 	r.mu.Lock()

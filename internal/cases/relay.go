@@ -112,6 +112,9 @@ var errCut = status.Error(codes.Unavailable, "the link was cut")
 
 // Connect implements AgentService.Connect.
 func (r *relay) Connect(agent grpc.BidiStreamingServer[reprisev1.ConnectRequest, reprisev1.ConnectResponse]) error {
+	if r.isApart() {
+		return errCut
+	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(onward(agent.Context())))
 	server, err := r.server.Connect(ctx)
 	l := newLink(cancel)
