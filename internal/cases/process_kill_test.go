@@ -8,8 +8,8 @@ import (
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
 )
 
-// outcome is what must be seen of the step at which somebody was killed.
-type outcome struct {
+// stepOutcome is what must be seen of the step at which somebody was killed.
+type stepOutcome struct {
 	deliveries []int // of the decision to run it; one of them
 	resent     int   // of them, what counts against the resend budget
 	asks       bool  // it goes to a person
@@ -18,42 +18,42 @@ type outcome struct {
 // What becomes of a killed step. A process of the agent that is gone with the action
 // in flight has spent a resend; a restart of the server has spent none.
 var (
-	once         = outcome{deliveries: []int{1}}                        // and settled by that
-	again        = outcome{deliveries: []int{2}}                        // the server's death was the reason
-	perhapsAgain = outcome{deliveries: []int{1, 2}}                     // the dispatch was on its way, or there
-	resent       = outcome{deliveries: []int{2}, resent: 1}             // the agent's death was
-	asks         = outcome{deliveries: []int{2}, resent: 1, asks: true} // whether it ran is not known
+	takenOnce        = stepOutcome{deliveries: []int{1}}                        // and settled by that
+	sentTwice        = stepOutcome{deliveries: []int{2}}                        // the server's death was the reason
+	perhapsSentTwice = stepOutcome{deliveries: []int{1, 2}}                     // the dispatch was on its way, or there
+	resendSpent      = stepOutcome{deliveries: []int{2}, resent: 1}             // the agent's death was
+	asksAPerson      = stepOutcome{deliveries: []int{2}, resent: 1, asks: true} // whether it ran is not known
 )
 
-// life is every point of an action's life, and what becomes of the action when one
+// actionsLife is every point of an action's life, and what becomes of the action when one
 // side, or both, are killed there.
-var life = []struct {
+var actionsLife = []struct {
 	point               string
-	agent, server, both outcome
+	agent, server, both stepOutcome
 }{
-	{faultpoint.DispatchDecided, resent, once, once}, // what is not durable was never sent
-	{faultpoint.DispatchJournaled, resent, again, resent},
-	{faultpoint.DispatchSent, resent, perhapsAgain, resent},
-	{faultpoint.AgentReceived, resent, once, resent},
-	{faultpoint.AgentBegins, resent, once, resent},
-	{faultpoint.AgentStarted, asks, once, asks},
-	{faultpoint.AgentInputEvent, asks, once, asks},
-	{faultpoint.AgentMidInput, asks, once, asks},
-	{faultpoint.AgentInputDone, asks, once, asks},
-	{faultpoint.AgentResultReady, asks, once, asks},
-	{faultpoint.AgentResultStored, once, once, once},
-	{faultpoint.AgentReportSent, once, once, once},
-	{faultpoint.ReportReceived, once, once, once},
-	{faultpoint.ReportDecided, once, once, once},
-	{faultpoint.ReportJournaled, once, once, once},
-	{faultpoint.ReportAcked, once, once, once},
-	{faultpoint.AgentAcknowledged, once, once, once},
-	{faultpoint.AgentForgot, once, once, once},
+	{faultpoint.DispatchDecided, resendSpent, takenOnce, takenOnce}, // what is not durable was never sent
+	{faultpoint.DispatchJournaled, resendSpent, sentTwice, resendSpent},
+	{faultpoint.DispatchSent, resendSpent, perhapsSentTwice, resendSpent},
+	{faultpoint.AgentReceived, resendSpent, takenOnce, resendSpent},
+	{faultpoint.AgentBegins, resendSpent, takenOnce, resendSpent},
+	{faultpoint.AgentStarted, asksAPerson, takenOnce, asksAPerson},
+	{faultpoint.AgentInputEvent, asksAPerson, takenOnce, asksAPerson},
+	{faultpoint.AgentMidInput, asksAPerson, takenOnce, asksAPerson},
+	{faultpoint.AgentInputDone, asksAPerson, takenOnce, asksAPerson},
+	{faultpoint.AgentResultReady, asksAPerson, takenOnce, asksAPerson},
+	{faultpoint.AgentResultStored, takenOnce, takenOnce, takenOnce},
+	{faultpoint.AgentReportSent, takenOnce, takenOnce, takenOnce},
+	{faultpoint.ReportReceived, takenOnce, takenOnce, takenOnce},
+	{faultpoint.ReportDecided, takenOnce, takenOnce, takenOnce},
+	{faultpoint.ReportJournaled, takenOnce, takenOnce, takenOnce},
+	{faultpoint.ReportAcked, takenOnce, takenOnce, takenOnce},
+	{faultpoint.AgentAcknowledged, takenOnce, takenOnce, takenOnce},
+	{faultpoint.AgentForgot, takenOnce, takenOnce, takenOnce},
 }
 
 func TestEveryPointOfAnActionsLifeHasItsKills(t *testing.T) {
 	var got []string
-	for _, l := range life {
+	for _, l := range actionsLife {
 		got = append(got, l.point)
 	}
 	if want := faultpoint.Points(); !slices.Equal(got, want) {
@@ -96,8 +96,8 @@ const (
 
 // killAt kills at each point from the first to the last.
 func killAt(t *testing.T, who victim, first, last string) {
-	for _, l := range life[rank(first) : rank(last)+1] {
-		want := []outcome{agentOnly: l.agent, serverOnly: l.server, bothSides: l.both}[who]
+	for _, l := range actionsLife[rank(first) : rank(last)+1] {
+		want := []stepOutcome{agentOnly: l.agent, serverOnly: l.server, bothSides: l.both}[who]
 		t.Run(l.point, func(t *testing.T) {
 			t.Parallel()
 			th := open(t, three)
@@ -132,7 +132,7 @@ func (th *theatre) restart(who victim) {
 
 // cameTo takes the replay to its end, with the help of a person where the contract
 // wants one and nowhere else.
-func (th *theatre) cameTo(want outcome) {
+func (th *theatre) cameTo(want stepOutcome) {
 	th.t.Helper()
 	if want.asks {
 		r := th.paused(reprisev1.PauseReason_PAUSE_REASON_OUTCOME_UNKNOWN)

@@ -18,9 +18,9 @@ type script struct {
 type turn int
 
 const (
-	before turn = iota
-	here
-	behind
+	turnPassed turn = iota
+	turnHere
+	turnBehind
 )
 
 func (s *script) turn(a faultpoint.Arrival, point string, step int, wanted func(string) bool) turn {
@@ -33,14 +33,14 @@ func (s *script) turn(a faultpoint.Arrival, point string, step int, wanted func(
 	}
 	switch {
 	case a.Name == point && at == step && wanted(a.Subject):
-		return here
+		return turnHere
 	case at < step, at == step && rank(a.Name) <= rank(point):
-		return before
+		return turnPassed
 	case a.Name == faultpoint.DispatchDecided && rank(point) >= rank(faultpoint.ReportDecided):
 		// The report and the next dispatch are one record.
-		return before
+		return turnPassed
 	}
-	return behind
+	return turnBehind
 }
 
 // rank is a point's place in the life of an action.

@@ -157,11 +157,11 @@ func (th *theatre) standWhere(point string, step int, wanted func(subject string
 		select {
 		case a := <-th.Faults.Arrivals():
 			switch th.script.turn(a, point, step, wanted) {
-			case here:
+			case turnHere:
 				return a
-			case before:
+			case turnPassed:
 				a.GoOn()
-			case behind:
+			case turnBehind:
 				th.script.waiting = append(th.script.waiting, a)
 			}
 		case <-th.ctx.Done():
