@@ -14,6 +14,9 @@ func (r *Replay) report(i int, ev Reported) error {
 	r.closeOlder(i)
 	if r.Pause != nil && r.Pause.Decide == a.ID {
 		r.Pause.Decide, r.Pause.Again = "", nil
+		if ev.Outcome != OutcomeNeedsHelp {
+			r.Pause.Message += " " + messageReportedLate
+		}
 	}
 	switch ev.Outcome {
 	case OutcomeAcked:

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,6 +95,9 @@ func TestALateSuccessSettlesTheActionThatTheReplayPausedFor(t *testing.T) {
 	w.report("r-1", success)
 	w.wantState("r-1", ActionAcked)
 	w.wantPaused("orphan_max_resends", "") // the pause stays, and says that nothing is left to decide
+	if got := w.r.Pause.Message; !strings.Contains(got, messages["orphan_max_resends"]) || !strings.Contains(got, messageReportedLate) {
+		t.Errorf("the pause says %q, want why it began and that the action has been reported", got)
+	}
 	wantError(t, w.tryResume(ResumeCommand{Skip: true}), ErrNothingToDo)
 	w.resume(ResumeCommand{})
 	w.wantInFlight("r-2")
@@ -114,6 +118,9 @@ func TestALateFailureThatNeedsAPersonGivesThePauseItsReason(t *testing.T) {
 	w.giveUp()
 	w.report("r-1", failed(CodeWrongWindow, CompletionNotStarted))
 	w.wantPaused("wrong_window", "r-1")
+	if strings.Contains(w.r.Pause.Message, messageReportedLate) {
+		t.Errorf("the pause says %q: there is something to decide", w.r.Pause.Message)
+	}
 	w.resume(ResumeCommand{})
 	w.wantInFlight("r-1_resume")
 }

@@ -58,6 +58,9 @@ var messages = map[string]string{
 	"interrupted":        "The action was stopped in the middle.",
 }
 
+// messageReportedLate is added to a pause whose action has been reported after all.
+const messageReportedLate = "The action has been reported since: a resume goes on with what follows."
+
 func message(reason, detail string) string {
 	if detail == "" {
 		return messages[reason]
