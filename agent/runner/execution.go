@@ -217,7 +217,7 @@ func (c *Core) due(now time.Time) []Effect {
 		case r.cause == nil && past(r.drain):
 			effects = append(effects, c.interrupt(now, work.ErrInterrupted)...)
 		}
-		if c.open && c.running == r && r.working() && past(r.progress) {
+		if c.open && r.working() && past(r.progress) {
 			effects = append(effects, c.progress(now))
 		}
 	}

@@ -40,6 +40,7 @@ func TestWhenKeysAreLetGoOf(t *testing.T) {
 		{"and is the one to be executed", known(startedRecord("z", false)),
 			[]any{crashed, opened, ask("a", "a1"), Cancelled{"r", "a"}, Stored{"a", nil}, ask("b", "b1"), Released{}}, []string{"execute b1"}},
 		{"one that waits when the process ends is left to the next", known(startedRecord("z", false)), []any{crashed, opened, ask("a", "a1"), Stopping{}}, nil},
+		{"and not executed any more", known(startedRecord("z", false)), []any{crashed, opened, ask("a", "a1"), Stopping{}, Released{}}, []string{ends}},
 
 		{"a panic lets go of keys before its result is stored", known(), []any{opened, ask("a", "a1"), Began{"a"}, Panicked{"a"}}, []string{panicked}},
 		{"and is a report then", known(), []any{opened, ask("a", "a1"), Began{"a"}, Panicked{"a"}, Released{}}, []string{"write result a internal unknown"}},
