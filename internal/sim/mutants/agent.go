@@ -116,4 +116,10 @@ var agent = []Mutant{
 		Old:  "if excess <= 0 || state == Started || state == Finished {",
 		New:  "if excess <= 0 || state == Finished {",
 	},
+	{
+		Name: "keys-stay-down-after-a-crash", Promise: "C9: no key stays down, whatever happens",
+		File: "agent/runner/keys.go",
+		Old:  "if !c.keys.pressed {",
+		New:  "if !c.keys.pressed || e.Crashed {",
+	},
 }

@@ -126,7 +126,7 @@ type verdict struct {
 func (h Hunt) run(ctx context.Context, program string, first, seeds int) (verdict, error) {
 	bounded, cancel := context.WithTimeout(ctx, h.Limit)
 	defer cancel()
-	cmd := exec.CommandContext(bounded, program, "--first", strconv.Itoa(first), "--seeds", strconv.Itoa(seeds))
+	cmd := exec.CommandContext(bounded, program, "--first", strconv.Itoa(first), "--seeds", strconv.Itoa(seeds), "--shrink=false")
 	cmd.Dir = h.Root
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError

@@ -12,6 +12,7 @@ import (
 func main() {
 	first := flag.Int("first", 1, "the first seed")
 	seeds := flag.Int("seeds", 1, "how many")
+	flag.Bool("shrink", true, "there is nothing to shrink")
 	flag.Parse()
 	for seed := *first; seed < *first+*seeds; seed++ {
 		if !core.Keeps(seed) {
