@@ -79,6 +79,7 @@ func (c *Core) decide(now time.Time, in Input) Want {
 func (c *Core) release() []Effect {
 	effects := c.step.Effects
 	c.step = Outcome{}
+	c.machine.keep()
 	for _, e := range effects {
 		if _, fault := e.(Fault); fault {
 			c.broken = true

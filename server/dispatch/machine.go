@@ -34,6 +34,7 @@ type Machine struct {
 	ended    map[string]bool  // ids of ended replays that are still remembered
 	pending  *pending.Map
 	draining bool
+	dropped  []string // replays that the last step ended
 	// fromRecovery are actions that were in flight when the server started.
 	fromRecovery map[string]bool
 	volatile
@@ -79,7 +80,8 @@ func NewMachine(id string, cfg Config, now time.Time, live []*replay.Replay, end
 // what the last step decided is forgotten, what it was told of the agent and its
 // desktop is not; what is in flight waits anew.
 func (m *Machine) Reset(live []*replay.Replay) {
-	m.live, m.volatile = live, m.before
+	m.undo()
+	m.live, m.dropped = live, nil
 	m.pending = pending.New(m.cfg.Timeouts)
 	m.fromRecovery = map[string]bool{}
 	for _, r := range live {
@@ -90,9 +92,17 @@ func (m *Machine) Reset(live []*replay.Replay) {
 	}
 }
 
+// keep makes what the last step changed final: it is durable.
+func (m *Machine) keep() { m.before, m.dropped = m.volatile, nil }
+
 // undo forgets what the last step changed beside the replays, which Reset brings
 // back once the journal can be read.
-func (m *Machine) undo() { m.volatile = m.before }
+func (m *Machine) undo() {
+	m.volatile = m.before
+	for _, id := range m.dropped {
+		delete(m.ended, id)
+	}
+}
 
 // Outcome is what a step decided: first the entries become durable, all or none,
 // then the effects are carried out, in order.
@@ -104,7 +114,7 @@ type Outcome struct {
 // Step decides. What it changes in the machine counts only once the entries are
 // durable; if they do not become so, the caller calls Reset.
 func (m *Machine) Step(now time.Time, in Input) Outcome {
-	m.now, m.out, m.before = now, &Outcome{}, m.volatile
+	m.now, m.out, m.before, m.dropped = now, &Outcome{}, m.volatile, nil
 	defer func() { m.out = nil }()
 	recs := newRecorder(m)
 	var ask *asked
@@ -213,13 +223,14 @@ func (m *Machine) advance(recs *recorder) {
 // dropEnded takes the replays that this step ended out of the live ones, also
 // those that still waited for the machine.
 func (m *Machine) dropEnded(recs *recorder) {
-	dropped := false
+	before := len(m.dropped)
 	for _, r := range recs.order {
 		if r.State.Ended() && !m.ended[r.ID] {
-			m.ended[r.ID], dropped = true, true
+			m.ended[r.ID] = true
+			m.dropped = append(m.dropped, r.ID)
 		}
 	}
-	if !dropped {
+	if len(m.dropped) == before {
 		return
 	}
 	m.live = slices.DeleteFunc(m.live, func(r *replay.Replay) bool { return r.State.Ended() })

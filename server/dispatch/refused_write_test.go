@@ -41,6 +41,19 @@ func TestACommandThatWasNotWrittenIsRefused(t *testing.T) {
 	w.checkMemory(1)
 }
 
+// A replay that ends in the step that creates it, and whose record is refused, was
+// never there: the same request, made again, ends it again.
+func TestAReplayThatWasNotWrittenDoesNotCountAsEnded(t *testing.T) {
+	w := newWorld(t, config())
+	w.open("s1", "boot", "spool")
+	create := func() { w.create("r", replay.Created{Unattended: true, Steps: steps(human)}) }
+	w.refused(create)
+	w.report("s1", "r-1", success)
+	w.wantVerdict(replay.UnknownAction)
+	create()
+	w.wantState("r", replay.Completed, "")
+}
+
 func TestAGraceThatWasNotWrittenRunsAgain(t *testing.T) {
 	w := started(t, click)
 	w.do(Closed{SessionID: "s1"})
