@@ -1,8 +1,8 @@
 // Package runner decides what the agent does with what the server sends: what
-// is executed, what is answered from memory, what is reported and when. Core is
-// the decision, a function of the time and one event at a time; Runner carries
-// it out. It knows neither the schema nor the desktop: link brings the stream,
-// an Executor the hands.
+// is executed, what is answered from memory, what is reported and when, and when
+// keys that may be down are let go of. Core is the decision, a function of the
+// time and one event at a time; Runner carries it out. It knows neither the schema
+// nor the desktop: link brings the stream, an Executor the hands.
 package runner
 
 import (
@@ -252,9 +252,12 @@ func (c *Core) write(r spool.Record) Effect {
 	return Write{Record: r}
 }
 
-// send sends a report and expects its answer.
+// send sends a report and expects its answer, from when this stream carried it first:
+// to say it again is not to wait anew.
 func (c *Core) send(now time.Time, r work.Report) Effect {
-	c.sent[r.ActionID] = now
+	if _, waits := c.sent[r.ActionID]; !waits {
+		c.sent[r.ActionID] = now
+	}
 	return SendReport{r}
 }
 
