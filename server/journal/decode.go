@@ -14,14 +14,18 @@ import (
 // know. What follows from it cannot be folded, so reading stops there.
 var errUnknown = errors.New("this version does not know")
 
-// decode gives back the record that encode made data of.
+// decode gives back the record that encode made data of. It keeps nothing of data.
 func decode(data []byte) (replay.Record, error) {
+	events, rest, err := takeOut(data, recordEvents)
+	if err != nil {
+		return replay.Record{}, fmt.Errorf("decode a record: %w", err)
+	}
 	var in journalv1.Record
-	if err := proto.Unmarshal(data, &in); err != nil {
+	if err := proto.Unmarshal(rest, &in); err != nil {
 		return replay.Record{}, fmt.Errorf("decode a record: %w", err)
 	}
 	rec := replay.Record{ReplayID: in.GetReplayId(), Seq: in.GetSeq(), At: in.GetAt().AsTime()}
-	for i, e := range in.GetEvents() {
+	for i, e := range events {
 		ev, err := decodeEvent(e)
 		if err != nil {
 			return replay.Record{}, fmt.Errorf("decode event %d of record %d of replay %s: %w", i+1, rec.Seq, rec.ReplayID, err)
@@ -31,14 +35,23 @@ func decode(data []byte) (replay.Record, error) {
 	return rec, nil
 }
 
-func decodeEvent(e *journalv1.Event) (replay.Event, error) {
+func decodeEvent(data []byte) (replay.Event, error) {
+	switch which, body := lastOf(data); which {
+	case eventCreated:
+		return decodeCreated(body)
+	case eventAppended:
+		return decodeAppended(body)
+	}
+	var in journalv1.Event
+	if err := proto.Unmarshal(data, &in); err != nil {
+		return nil, err
+	}
+	return decodeSmall(&in)
+}
+
+// decodeSmall decodes the events that bring no steps.
+func decodeSmall(e *journalv1.Event) (replay.Event, error) {
 	switch e := e.GetEvent().(type) {
-	case *journalv1.Event_Created:
-		return decodeCreated(e.Created)
-	case *journalv1.Event_Appended:
-		a := e.Appended
-		steps, err := decodeSteps(a.GetSteps())
-		return replay.Appended{RequestID: a.GetRequestId(), RequestHash: a.GetRequestHash(), By: a.GetBy(), Steps: steps}, err
 	case *journalv1.Event_Closed:
 		return replay.Closed{By: e.Closed.GetBy()}, nil
 	case *journalv1.Event_Started:
@@ -79,46 +92,52 @@ func decodeEvent(e *journalv1.Event) (replay.Event, error) {
 	return nil, fmt.Errorf("%w the event", errUnknown)
 }
 
-func decodeCreated(c *journalv1.Created) (replay.Event, error) {
-	steps, err := decodeSteps(c.GetSteps())
+func decodeCreated(data []byte) (replay.Event, error) {
+	steps, rest, err := takeOut(data, createdSteps)
 	if err != nil {
+		return nil, err
+	}
+	var c journalv1.Created
+	if err := proto.Unmarshal(rest, &c); err != nil {
 		return nil, err
 	}
 	out := replay.Created{
 		MachineID: c.GetMachineId(), Workflow: c.GetWorkflow(), RequestID: c.GetRequestId(), RequestHash: c.GetRequestHash(),
-		Labels: c.GetLabels(), Unattended: c.GetUnattended(), By: c.GetBy(), Steps: steps, Open: c.GetOpen(),
+		Labels: c.GetLabels(), Unattended: c.GetUnattended(), By: c.GetBy(), Open: c.GetOpen(),
 	}
 	for _, m := range c.GetMasks() {
 		out.Masks = append(out.Masks, replay.Mask{
 			Monitor: int(m.GetMonitor()), Left: m.GetLeft(), Top: m.GetTop(), Width: m.GetWidth(), Height: m.GetHeight(),
 		})
 	}
-	return out, nil
+	out.Steps, err = decodeSteps(steps)
+	return out, err
 }
 
-func decodeSteps(steps []*journalv1.Step) ([]replay.Step, error) {
-	out := make([]replay.Step, len(steps))
-	for i, s := range steps {
-		giveUp, err := within("give-up rule", s.GetOnGiveUp(), replay.GiveUpByKind, replay.GiveUpFail)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = replay.Step{
-			Name: s.GetName(), Kind: s.GetKind(), Payload: s.GetPayload(), ServerSide: s.GetServerSide(), Safe: s.GetSafe(),
-			Critical: s.GetCritical(), ChangesScreen: s.GetChangesScreen(), Visual: s.GetVisual(), Monitor: int(s.GetMonitor()),
-			MonitorSource: s.GetMonitorSource(), MaxRetries: int(s.GetMaxRetries()), RetryExecuted: s.GetRetryExecuted(),
-			FailExhausted: s.GetFailExhausted(), OnGiveUp: giveUp, Message: s.GetMessage(), Checks: decodeChecks(s.GetChecks()),
-		}
+func decodeAppended(data []byte) (replay.Event, error) {
+	steps, rest, err := takeOut(data, appendedSteps)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	var a journalv1.Appended
+	if err := proto.Unmarshal(rest, &a); err != nil {
+		return nil, err
+	}
+	out := replay.Appended{RequestID: a.GetRequestId(), RequestHash: a.GetRequestHash(), By: a.GetBy()}
+	out.Steps, err = decodeSteps(steps)
+	return out, err
 }
 
 func decodeChecks(checks []*journalv1.Check) []replay.Check {
 	var out []replay.Check
 	for _, c := range checks {
-		out = append(out, replay.Check{ID: c.GetId(), Label: c.GetLabel(), Required: c.GetRequired(), Server: c.GetServer()})
+		out = append(out, decodeCheck(c))
 	}
 	return out
+}
+
+func decodeCheck(c *journalv1.Check) replay.Check {
+	return replay.Check{ID: c.GetId(), Label: c.GetLabel(), Required: c.GetRequired(), Server: c.GetServer()}
 }
 
 func decodeReported(r *journalv1.Reported) (replay.Event, error) {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // sumSize is the sum at the end of each page, and lockByte the place in the file
@@ -17,19 +19,50 @@ const (
 	lockByte = 1 << 30
 )
 
-// scanStep is how many bytes of the database are read at a time.
-const scanStep = 1 << 20
+// The database is read by a few scanners at a time, and in so many bytes at a time.
+const (
+	scanners = 4
+	scanStep = 1 << 20
+)
 
 // scan reads every page of the database and returns the numbers of those whose
 // sum is wrong, and of those that hold nothing but zeros: their sum is right, but
 // only a free page is like that.
 func (f *files) scan(ctx context.Context) (bad, zero []uint32, err error) {
-	buf := make([]byte, max(scanStep, f.size))
-	for first := uint32(1); first <= f.pages; first += uint32(len(buf) / f.size) {
+	steps := uint32(max(scanStep/f.size, 1))           // pages at a time
+	each := (f.pages/scanners + steps) / steps * steps // pages of one scanner
+	var found [scanners]struct{ bad, zero []uint32 }
+	g, ctx := errgroup.WithContext(ctx)
+	for i := range found {
+		first := 1 + uint32(i)*each
+		if first > f.pages {
+			break
+		}
+		g.Go(func() (err error) {
+			found[i].bad, found[i].zero, err = f.scanFrom(ctx, first, min(first+each-1, f.pages), steps)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, nil, err
+	}
+	for _, part := range found {
+		bad, zero = append(bad, part.bad...), append(zero, part.zero...)
+	}
+	if f.inUse {
+		bad = slices.DeleteFunc(bad, f.wholeNow)
+	}
+	return bad, zero, nil
+}
+
+// scanFrom does what scan does for the pages from first to last, some at a time.
+func (f *files) scanFrom(ctx context.Context, first, last, some uint32) (bad, zero []uint32, err error) {
+	buf := make([]byte, int(min(some, last-first+1))*f.size)
+	for ; first <= last; first += some {
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		n, err := f.db.ReadAt(buf, int64(first-1)*int64(f.size))
+		n, err := f.db.ReadAt(buf[:int(min(some, last-first+1))*f.size], int64(first-1)*int64(f.size))
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, nil, err
 		}
@@ -45,9 +78,6 @@ func (f *files) scan(ctx context.Context) (bad, zero []uint32, err error) {
 				zero = append(zero, number)
 			}
 		}
-	}
-	if f.inUse {
-		bad = slices.DeleteFunc(bad, f.wholeNow)
 	}
 	return bad, zero, nil
 }

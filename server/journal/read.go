@@ -10,50 +10,6 @@ import (
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
-// Live calls fn with every record of the replays that have not ended: replay
-// after replay in the order of their creation, each in the order of its records.
-// It stops at fn's first error and returns it.
-func (j *Journal) Live(ctx context.Context, fn func(replay.Record) error) error {
-	if err := j.live(ctx, "", fn); err != nil {
-		return doing("read the live replays", err)
-	}
-	return nil
-}
-
-// LiveOf returns what Live gives of one machine.
-func (j *Journal) LiveOf(ctx context.Context, machineID string) ([]replay.Record, error) {
-	var out []replay.Record
-	err := j.live(ctx, machineID, func(rec replay.Record) error {
-		out = append(out, rec)
-		return nil
-	})
-	if err != nil {
-		return nil, doing("read the live replays of machine "+machineID, err)
-	}
-	return out, nil
-}
-
-// live reads the live replays of one machine, or of all when it is empty, from
-// one state of the journal.
-func (j *Journal) live(ctx context.Context, machineID string, fn func(replay.Record) error) error {
-	return j.read(ctx, func(tx *sql.Tx) error {
-		query, args := `SELECT replay_id FROM heads WHERE ended_at IS NULL ORDER BY ord`, []any{}
-		if machineID != "" {
-			query, args = `SELECT replay_id FROM heads WHERE machine_id = ? AND ended_at IS NULL ORDER BY ord`, []any{machineID}
-		}
-		ids, err := texts(ctx, tx, query, args...)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := records(ctx, tx, id, fn); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // Records returns all records of a replay, or replay.ErrNotFound.
 func (j *Journal) Records(ctx context.Context, replayID string) ([]replay.Record, error) {
 	var out []replay.Record
