@@ -1,7 +1,6 @@
 package cases
 
 import (
-	"context"
 	"slices"
 	"testing"
 	"time"
@@ -14,10 +13,7 @@ import (
 // answer to the second one, and sends nothing more until it is told otherwise.
 func TestADesktopThatIsAwayCostsNothingAndWorkGoesOnByItself(t *testing.T) {
 	inWard(t, func(w *ward) {
-		w.desk.feel(mood{refuse: func(context.Context, driver.Input) error {
-			w.desk.feel(mood{locked: true})
-			return nil // the first click is taken, and then somebody locks the screen
-		}})
+		w.lockAfterTheFirst()
 		id := w.create(3)
 		time.Sleep(10 * time.Minute)
 		sent := len(w.relay.dispatches())

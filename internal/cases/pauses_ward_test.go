@@ -155,6 +155,14 @@ func onlyFor[G driver.Input](err error) func(context.Context, driver.Input) erro
 	}
 }
 
+// lockAfterTheFirst makes the desktop take one gesture; then somebody locks it.
+func (w *ward) lockAfterTheFirst() {
+	w.desk.feel(mood{refuse: func(context.Context, driver.Input) error {
+		w.desk.feel(mood{locked: true})
+		return nil
+	}})
+}
+
 // swallowing makes the desktop take input and do nothing with it.
 func (w *ward) swallowing(does bool) {
 	w.desktop.mu.Lock()
@@ -255,9 +263,9 @@ func humanStep(message string) *reprisev1.Action {
 	return &reprisev1.Action{Name: "ask", Kind: &reprisev1.Action_PauseForHuman{PauseForHuman: &reprisev1.PauseForHuman{Message: message}}}
 }
 
-func scrollStep() *reprisev1.Action {
+func scrollStep(n int) *reprisev1.Action {
 	return &reprisev1.Action{
-		Name: "scroll", Kind: &reprisev1.Action_Scroll{Scroll: &reprisev1.Scroll{Vertical: -1}},
+		Name: fmt.Sprintf("scroll %d", n), Kind: &reprisev1.Action_Scroll{Scroll: &reprisev1.Scroll{Vertical: -1}},
 		Target: &reprisev1.Target{Point: &reprisev1.Point{X: 0.5, Y: 0.5}},
 	}
 }
