@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/internal/setting"
+)
+
+// sample is, for each setting, a value that differs from the default, as flags and
+// environment write it, and a wrong one.
+var sample = map[string]struct {
+	flag, env, wrong string
+	want             any
+}{
+	"server":                     {flag: "h:1", want: "h:1"},
+	"machine":                    {flag: "desk-7", want: "desk-7"},
+	"token-file":                 {flag: "t", want: "t"},
+	"ca-file":                    {flag: "c", want: "c"},
+	"state-dir":                  {flag: "other", want: "other"},
+	"secrets-dir":                {flag: "s", want: "s"},
+	"driver":                     {flag: "virtual", want: "virtual", wrong: "vnc"},
+	"desktop":                    {flag: "h:2", want: "h:2"},
+	"display":                    {flag: ":3", want: ":3"},
+	"reconnect-backoff":          {flag: "1s,4s", env: "1,4", want: []time.Duration{time.Second, 4 * time.Second}, wrong: "0"},
+	"keepalive-time":             {flag: "20s", env: "20", want: 20 * time.Second, wrong: "0.5"},
+	"keepalive-timeout":          {flag: "2s", env: "2", want: 2 * time.Second, wrong: "x"},
+	"dedup-size":                 {flag: "7", want: 7, wrong: "0"},
+	"max-waiting-pictures-bytes": {flag: "2000000", want: 2_000_000, wrong: "5"},
+	"min-display":                {flag: "800x600", want: setting.Size{Width: 800, Height: 600}, wrong: "wide"},
+	"masks":                      {flag: "0:0,0,1,0.5", want: []work.Mask{{Width: 1, Height: 0.5}}, wrong: "0:0,0,2,1"},
+	"log-level":                  {flag: "debug", want: "debug", wrong: "loud"},
+	"log-format":                 {flag: "json", want: "json", wrong: "xml"},
+}
+
+// needs are the flags without which no agent starts.
+var needs = []string{"--machine=m", "--state-dir=d", "--desktop=h:9"}
+
+func TestEverySettingIsReadFromAllThreeSources(t *testing.T) {
+	var declared settings
+	for _, st := range declare(&declared).All() {
+		in, ok := sample[st.Name]
+		if !ok {
+			t.Errorf("no sample for %s", st.Name)
+			continue
+		}
+		if in.env == "" {
+			in.env = in.flag
+		}
+		var others []string
+		for _, n := range needs {
+			if !strings.HasPrefix(n, "--"+st.Name+"=") {
+				others = append(others, n)
+			}
+		}
+		for source, load := range map[string]func() (settings, error){
+			"flag":        func() (settings, error) { return loadWith(t, "", nil, append(others, "--"+st.Name+"="+in.flag)...) },
+			"environment": func() (settings, error) { return loadWith(t, "", map[string]string{st.Env: in.env}, others...) },
+			"file":        func() (settings, error) { return loadWith(t, st.Name+": \""+in.flag+"\"\n", nil, others...) },
+		} {
+			got, err := load()
+			if err != nil {
+				t.Errorf("%s from %s: %v", st.Name, source, err)
+				continue
+			}
+			if diff := cmp.Diff(in.want, fieldOf(t, &declared, &got, st.Value.Destination())); diff != "" {
+				t.Errorf("%s from %s: %s", st.Name, source, diff)
+			}
+		}
+		if reflect.DeepEqual(in.want, fieldOf(t, &declared, &declared, st.Value.Destination())) {
+			t.Errorf("the sample of %s is its default", st.Name)
+		}
+	}
+}
+
+// fieldOf returns the field of got that corresponds to the field of declared at
+// address at.
+func fieldOf(t *testing.T, declared, got *settings, at any) any {
+	t.Helper()
+	d, g := reflect.ValueOf(declared).Elem(), reflect.ValueOf(got).Elem()
+	for i := range d.NumField() {
+		if d.Field(i).Addr().Interface() == at {
+			return g.Field(i).Interface()
+		}
+	}
+	t.Fatalf("no field at %p", at)
+	return nil
+}
+
+func TestEveryWrongValueNamesSettingSourceAndValue(t *testing.T) {
+	env, args, file := map[string]string{}, []string(nil), ""
+	var want []string
+	var declared settings
+	for _, st := range declare(&declared).All() {
+		wrong := sample[st.Name].wrong
+		if wrong == "" {
+			continue // any text is good
+		}
+		env[st.Env] = wrong
+		args = append(args, "--"+st.Name+"="+wrong+"?")
+		file += st.Name + ": '" + wrong + "!'\n"
+		want = append(want,
+			fmt.Sprintf("%s: %q from %s: ", st.Name, wrong, st.Env),
+			fmt.Sprintf("%s: %q from --%s: ", st.Name, wrong+"?", st.Name),
+			fmt.Sprintf("%s: %q from ", st.Name, wrong+"!"))
+	}
+	_, err := loadWith(t, file, env, args...)
+	if err == nil {
+		t.Fatal("no fault")
+	}
+	for _, w := range want {
+		if !strings.Contains(err.Error(), w) {
+			t.Errorf("missing %q in:\n%v", w, err)
+		}
+	}
+}
