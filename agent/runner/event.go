@@ -58,6 +58,7 @@ type (
 	// Starting says that the process begins; it comes first.
 	Starting struct {
 		Crashed bool  // the process before did not end in order
+		Fresh   bool  // what processes before did, if there were any, is not known
 		Broken  error // why the spool can't be written; nil: it can
 	}
 	// Stopping says that the process is asked to end.

@@ -24,16 +24,19 @@ func (c *Core) release(why string) []Effect {
 }
 
 // starting lets go of what an earlier process may have left down: it died while an
-// action ran, or after it had given one up that hung.
+// action ran, or after it had given one up that hung, or its memory is lost.
 func (c *Core) starting(now time.Time, e Starting) []Effect {
 	if e.Broken != nil {
 		c.fail(now, e.Broken)
 	}
 	c.keys.pressed = len(c.memory.In(spool.Started)) > 0 || (e.Crashed && len(c.memory.Begun()) > 0)
-	if !c.keys.pressed {
-		return nil
+	switch {
+	case c.keys.pressed:
+		return c.release("an earlier process ended while it may have sent input")
+	case e.Fresh:
+		return c.release("what an earlier process has done is not known")
 	}
-	return c.release("an earlier process ended while it may have sent input")
+	return nil
 }
 
 // released goes on with what waited for it. Keys that were not let go of are tried

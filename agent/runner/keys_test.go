@@ -23,6 +23,8 @@ func TestWhenKeysAreLetGoOf(t *testing.T) {
 		{"a process that begins with nothing has nothing to let go of", known(), []any{Starting{}}, nil},
 		{"nor after a crash before any input", known(resultRecord("a", failed(work.TargetNotFound, work.NotStarted))), []any{crashed}, nil},
 		{"nor after an end in order", known(resultRecord("a", done)), []any{Starting{}}, nil},
+		{"a memory that is new says nothing of the processes before", known(), []any{Starting{Fresh: true}},
+			[]string{"release: what an earlier process has done is not known"}},
 		{"an action in the middle may have left keys down", known(startedRecord("a", false)), []any{Starting{}}, []string{earlier}},
 		{"so may one that was given up and hung, after a crash", known(resultRecord("a", failed(work.Timeout, work.Unknown))), []any{crashed}, []string{earlier}},
 		{"what is asked for meanwhile waits", known(startedRecord("z", false)), []any{crashed, opened, ask("a", "a1")}, []string{"progress a1 received"}},

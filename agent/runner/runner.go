@@ -133,7 +133,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		writes: make(chan Effect),
 		wrote:  make(chan Event, 1),
 	}
-	l.step(Starting{Crashed: r.cfg.Spool.LastExit() != "", Broken: r.cfg.Spool.Broken()})
+	l.step(Starting{Crashed: r.cfg.Spool.LastExit() != "", Fresh: r.cfg.Spool.Fresh(), Broken: r.cfg.Spool.Broken()})
 	var disk sync.WaitGroup
 	disk.Go(func() { l.serveDisk() })
 	l.run(ctx)

@@ -56,6 +56,7 @@ type Spool struct {
 	lock     io.Closer
 	id       string
 	lastExit string
+	fresh    bool
 
 	mu      sync.Mutex
 	file    File // nil when broken or closed
@@ -91,7 +92,7 @@ func (s *Spool) open() error {
 	data, err := s.cfg.FS.ReadFile(fileName)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		s.id = uuid.NewString()
+		s.id, s.fresh = uuid.NewString(), true
 		return s.replace(s.memory)
 	case err != nil:
 		return fmt.Errorf("spool: %w", err)
@@ -159,6 +160,10 @@ func (s *Spool) ID() string { return s.id }
 
 // LastExit says how the last process ended; empty means in order.
 func (s *Spool) LastExit() string { return s.lastExit }
+
+// Fresh says whether Open has made the spool: of what earlier processes did, if there
+// were any, nothing is known.
+func (s *Spool) Fresh() bool { return s.fresh }
 
 // Broken returns why nothing can be written until Rewrite; nil: it can.
 func (s *Spool) Broken() error {
