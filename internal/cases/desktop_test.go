@@ -28,6 +28,7 @@ type countingDesktop struct {
 	noise    bool // its pictures are large files
 	full     bool // its pictures have the screen's size; small ones are quicker
 	windows  []driver.Window
+	still    *image.RGBA // what every picture shows; nil: the shade
 }
 
 var screen = image.Rect(0, 0, 1280, 800)
@@ -45,6 +46,13 @@ func (d *countingDesktop) freeze(frozen bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.swallow = frozen
+}
+
+// freezeOn makes the desktop show one picture, whatever is done to it.
+func (d *countingDesktop) freezeOn(img *image.RGBA) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.still = img
 }
 
 // become puts the desktop into a state, such as locked.
@@ -152,6 +160,9 @@ func (d *countingDesktop) Capture(ctx context.Context) (driver.Picture, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.still != nil {
+		return driver.Picture{Image: d.still, Taken: time.Now(), Method: "screen"}, nil
+	}
 	img := image.NewRGBA(image.Rect(0, 0, 64, 40))
 	if d.full {
 		img = image.NewRGBA(screen)

@@ -115,7 +115,9 @@ func TestCase_g_WhatIsDoneStaysDoneThroughEveryRedelivery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.mute(1)
-		lost := func(m *reprisev1.ConnectRequest) bool { return m.GetHello() != nil && len(m.GetHello().GetResults()) > 0 }
+		lost := func(m *reprisev1.ConnectRequest) bool {
+			return m.GetHello() != nil && len(m.GetHello().GetResults()) > 0
+		}
 		r := w.createWith(clickAt(1), clickAt(2))
 		time.Sleep(time.Second)
 		w.relay.onUp(func(m *reprisev1.ConnectRequest) fate { // its stored result is lost as well, for a while
