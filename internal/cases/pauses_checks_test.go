@@ -50,6 +50,19 @@ func (w *ward) awaitPause(id string, reason reprisev1.PauseReason, decide string
 // told of the pause in the words that people read.
 func (w *ward) stays(r *reprisev1.Replay) {
 	w.t.Helper()
+	w.rests()
+	told := seen(w.relay, func(m message) (string, bool) {
+		p := m.down.GetPause()
+		return p.GetMessage(), p.GetPauseId() == r.GetPause().GetPauseId() && p.GetReason() == r.GetPause().GetReason()
+	})
+	if !slices.Contains(told, r.GetPause().GetMessage()) {
+		w.t.Errorf("the agent was told %q of the pause, people %q", told, r.GetPause().GetMessage())
+	}
+}
+
+// rests checks that nothing is in flight, and nothing dispatched for a while.
+func (w *ward) rests() {
+	w.t.Helper()
 	sent := len(w.relay.dispatches())
 	time.Sleep(20 * time.Second)
 	if now := w.relay.dispatches(); len(now) != sent {
@@ -57,13 +70,6 @@ func (w *ward) stays(r *reprisev1.Replay) {
 	}
 	if w.machine().GetActionInFlight() != "" {
 		w.t.Errorf("%s is in flight", w.machine().GetActionInFlight())
-	}
-	told := seen(w.relay, func(m message) (string, bool) {
-		p := m.down.GetPause()
-		return p.GetMessage(), p.GetPauseId() == r.GetPause().GetPauseId() && p.GetReason() == r.GetPause().GetReason()
-	})
-	if !slices.Contains(told, r.GetPause().GetMessage()) {
-		w.t.Errorf("the agent was told %q of the pause, people %q", told, r.GetPause().GetMessage())
 	}
 }
 
