@@ -1,0 +1,413 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/link"
+	"github.com/reprise-rpa/reprise/agent/runner"
+	"github.com/reprise-rpa/reprise/agent/spool"
+	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/internal/liveness"
+	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// agentOpenTimeout is how long a stream may take from the dial to the welcome.
+const agentOpenTimeout = 10 * time.Second
+
+// agent is an agent's process, its disk and its way to the server.
+type agent struct {
+	process
+	w     *world
+	m     *machine
+	clock clock
+	disk  *spoolDisk
+
+	core     *runner.Core
+	bootID   string
+	clean    bool // the process before ended in order
+	conn     *conn
+	open     bool
+	opened   time.Duration
+	pings    *liveness.Pings
+	retry    link.Retry
+	after    time.Duration // when the server asked it to come back
+	backlog  []runner.Effect
+	writing  bool
+	job      *job
+	timer    int
+	stopping time.Duration // when it comes back, once it has stopped in order; 0: it runs on
+	down     bool          // a key or a button is held; it outlives the process
+	told     *bool         // what the server was told of the desktop last; nil: is to be told
+}
+
+func newAgent(w *world, m *machine, spoolID, name string) *agent {
+	a := &agent{w: w, m: m, process: process{name: name}, disk: newSpoolDisk(w, spoolID)}
+	a.clock = clock{offset: w.between(-time.Hour, time.Hour), drift: float64(w.between(-1000, 1000)) / 1e6}
+	return a
+}
+
+// boot starts the agent's process from its disk.
+func (a *agent) boot() {
+	a.start()
+	a.bootID = fmt.Sprintf("%s.%d", a.disk.id, a.gen)
+	a.clean, a.disk.clean = a.disk.clean, false
+	a.core = runner.NewCore(a.disk.memory, a.w.plan.Policy.Remember)
+	a.conn, a.open, a.retry, a.after = nil, false, link.Retry{}, 0
+	a.backlog, a.writing, a.job, a.stopping, a.told = nil, false, nil, 0, nil
+	a.w.witness.agentStarted(a)
+	a.w.tell("the %s starts with %s", a.name, a.disk.id)
+	e := runner.Starting{Crashed: !a.clean, Fresh: a.disk.fresh}
+	a.disk.fresh = false
+	if a.disk.broken {
+		e.Broken = errSpoolFull
+	}
+	a.step(e)
+	a.w.in(&a.process, 0, a.dial)
+	a.poll()
+}
+
+func (a *agent) now() time.Time { return a.clock.at(a.w.now) }
+
+// step lets the core take in an event and carries out what it decides.
+func (a *agent) step(e runner.Event) {
+	for _, effect := range a.core.Step(a.now(), e) {
+		a.carryOut(effect)
+	}
+	a.w.witness.agentStepped(a)
+	a.serveDisk()
+	a.arm()
+	a.leave()
+}
+
+// arm sets the timer to the core's next deadline.
+func (a *agent) arm() {
+	a.timer++
+	next := a.core.Next()
+	if next.IsZero() {
+		return
+	}
+	mine := a.timer
+	a.w.in(&a.process, a.clock.until(a.w.now, next), func() {
+		if mine == a.timer {
+			a.step(runner.Due{})
+		}
+	})
+}
+
+func (a *agent) carryOut(effect runner.Effect) {
+	switch e := effect.(type) {
+	case runner.Execute:
+		a.execute(e)
+	case runner.Stop:
+		if a.job != nil {
+			a.w.tell("%s is asked to stop: %v", a.job.ActionID, e.Cause)
+			a.job.cause = e.Cause
+		}
+	case runner.Write:
+		if e.Record.Type == spool.TypeAcknowledged {
+			a.w.witness.forgets(a, e.Record)
+		}
+		a.backlog = append(a.backlog, e)
+	case runner.Mend:
+		a.backlog = append(a.backlog, e)
+	case runner.SendReport:
+		a.w.witness.reports(a, e.Report)
+		if e.Outcome.Code == work.DesktopUnavailable {
+			a.told = nil
+		}
+		a.send(report{e.Report, a.disk.id})
+		a.w.tell("the %s reports %s: %s", a.name, e.ActionID, outcomeOf(e.Outcome))
+		a.w.hitIn(&a.process, a.m.id, ReportSent)
+	case runner.SendProgress:
+		a.w.witness.progresses(a, e.Progress)
+		a.send(e.Progress)
+	case runner.Reopen:
+		a.w.tell("the %s opens the stream anew: %s", a.name, e.Reason)
+		a.lost("it opens it anew")
+	case runner.Show:
+		a.w.witness.shows(a, e.PauseID)
+	case runner.Release:
+		a.w.in(&a.process, time.Millisecond, func() {
+			a.down = false
+			a.step(runner.Released{})
+		})
+	case runner.Hide:
+	}
+}
+
+func (a *agent) send(msg any) {
+	if a.open {
+		a.conn.up(msg)
+	}
+}
+
+// serveDisk carries out the writes, one after the other.
+func (a *agent) serveDisk() {
+	if a.writing || len(a.backlog) == 0 {
+		return
+	}
+	effect := a.backlog[0]
+	a.backlog = a.backlog[1:]
+	a.writing = true
+	if w, ok := effect.(runner.Write); ok {
+		if w.Record.Type == spool.TypeResult {
+			a.w.hitIn(&a.process, a.m.id, ResultReady)
+		}
+		a.disk.begin(w.Record)
+	}
+	a.w.in(&a.process, a.disk.takes(), func() {
+		a.writing = false
+		if e := a.wrote(effect); e != nil {
+			a.step(e)
+			return
+		}
+		a.serveDisk()
+		a.leave()
+	})
+}
+
+// wrote ends a write and returns the event that follows; nil: none.
+func (a *agent) wrote(effect runner.Effect) runner.Event {
+	switch e := effect.(type) {
+	case runner.Mend:
+		if a.disk.rewrite(e.Memory) == nil {
+			return runner.SpoolMended{}
+		}
+	case runner.Write:
+		err := a.disk.end(e.Record)
+		if e.Record.Type == spool.TypeResult && err == nil {
+			a.w.hitIn(&a.process, a.m.id, ResultStored)
+		}
+		switch {
+		case e.Await:
+			return runner.Stored{ActionID: e.Record.ActionID, Err: err}
+		case err != nil:
+			return runner.SpoolFailed{Err: err}
+		}
+	}
+	return nil
+}
+
+// dial opens a stream.
+func (a *agent) dial() {
+	if a.conn != nil || a.stopping > 0 {
+		return
+	}
+	c := a.w.connect(a.m, &a.process)
+	if c == nil {
+		a.w.in(&a.process, a.w.latency(), func() { a.again(0) })
+		return
+	}
+	a.conn = c
+	c.toAgent = func(msg any) { a.hear(c, msg) }
+	c.toServer = func(any) {}
+	h := a.hello()
+	c.carryUp(dialled{c})
+	c.toServer = func(msg any) {
+		if d, ok := msg.(dialled); ok {
+			a.w.server.accept(d.c)
+		}
+	}
+	c.up(h)
+	a.w.hitIn(&a.process, a.m.id, HelloSent)
+	a.w.in(&a.process, agentOpenTimeout, func() {
+		if a.conn == c && !a.open {
+			a.lost("it did not open in time")
+		}
+	})
+}
+
+// dialled is a connection that has come to the server.
+type dialled struct{ c *conn }
+
+func (a *agent) hello() hello {
+	o := a.core.Opening()
+	usable := !a.m.desktop.locked
+	a.told = &usable
+	h := hello{results: o.Results, open: dispatch.Open{Session: dispatch.Session{
+		Session: replay.Session{SpoolID: a.disk.id, BootID: a.bootID, Clean: a.clean}, Usable: usable,
+	}}}
+	if o.Executing != nil {
+		h.open.Executing = &dispatch.Ref{ActionID: o.Executing.ActionID, AttemptID: o.Executing.AttemptID}
+	}
+	for _, u := range o.Unfinished {
+		h.open.Unfinished = append(h.open.Unfinished, dispatch.Ref{ActionID: u.ActionID, AttemptID: u.AttemptID})
+	}
+	for _, r := range o.Results {
+		h.open.Results = append(h.open.Results, result(r, a.disk.id))
+	}
+	return h
+}
+
+// again dials once more, after a wait that grows.
+func (a *agent) again(lived time.Duration) {
+	wait := a.retry.Wait(link.Ending{Lived: lived, After: a.after}, a.w.rng.Float64())
+	a.after = 0
+	a.w.in(&a.process, wait, a.dial)
+}
+
+// lost is the end of the stream as the agent sees it.
+func (a *agent) lost(why string) {
+	if a.conn == nil {
+		return
+	}
+	a.w.tell("the %s has no stream any more: %s", a.name, why)
+	a.conn.closeByAgent()
+	wasOpen, lived := a.open, a.w.now-a.opened
+	a.conn, a.open, a.told = nil, false, nil
+	a.w.witness.streamLost(a)
+	if !wasOpen {
+		lived = 0
+	}
+	a.again(lived)
+	if wasOpen {
+		a.step(runner.Lost{})
+	}
+}
+
+// hear takes what the server says.
+func (a *agent) hear(c *conn, msg any) {
+	if a.conn != c {
+		return // of a stream that it has left
+	}
+	switch m := msg.(type) {
+	case gone:
+		a.lost(m.why)
+	case welcome:
+		a.welcome(m)
+	case dispatch.Deliver:
+		a.w.tell("the %s receives %s", a.name, m.Delivery.AttemptID)
+		a.w.hitIn(&a.process, a.m.id, Received)
+		a.step(runner.Dispatched{Dispatch: dispatched(m)})
+	case dispatch.Ack:
+		a.w.hitIn(&a.process, a.m.id, AckCame)
+		a.step(runner.Acked{Ack: runner.Ack{ActionID: m.Ref.ActionID, AttemptID: m.Ref.AttemptID}})
+	case dispatch.ShowPause:
+		a.step(runner.Paused{Pause: work.Pause{ReplayID: m.ReplayID, PauseID: m.Pause.ID, Reason: m.Pause.Reason}})
+	case dispatch.EndPause:
+		a.step(runner.Resumed{ReplayID: m.ReplayID, PauseID: m.PauseID})
+	case dispatch.CancelAction:
+		a.step(runner.Cancelled{ReplayID: m.ReplayID, ActionID: m.ActionID})
+	case goAway:
+		a.after = max(m.after, time.Millisecond)
+		a.step(runner.GoingAway{})
+	case ping:
+		a.send(pong(m))
+	case pong:
+		a.pings.Pong(a.now(), m.number)
+	}
+}
+
+func (a *agent) welcome(m welcome) {
+	e := runner.Opened{Stop: m.Executing == replay.Stop, Closed: m.Closed}
+	for i, v := range m.Verdicts {
+		if acknowledged(v) {
+			e.Acks = append(e.Acks, runner.Ack{ActionID: m.results[i].ActionID, AttemptID: m.results[i].AttemptID})
+		}
+	}
+	a.open, a.opened = true, a.w.now
+	a.w.witness.streamOpened(a)
+	a.pings = liveness.New(a.now(), pingInterval, pingTimeout)
+	a.attend(a.conn)
+	a.step(e)
+}
+
+// attend pings.
+func (a *agent) attend(c *conn) {
+	a.w.in(&a.process, a.clock.until(a.w.now, a.pings.Next()), func() {
+		if a.conn != c {
+			return
+		}
+		number, dead := a.pings.Due(a.now())
+		if dead {
+			a.lost("the server does not answer pings")
+			return
+		}
+		if number > 0 {
+			c.up(ping{number})
+		}
+		a.attend(c)
+	})
+}
+
+// poll tells the server of the desktop what it does not know yet.
+func (a *agent) poll() {
+	a.w.in(&a.process, time.Second, func() {
+		if usable := !a.m.desktop.locked; a.open && (a.told == nil || *a.told != usable) {
+			a.told = &usable
+			a.send(desktopState{usable})
+		}
+		a.poll()
+	})
+}
+
+func dispatched(m dispatch.Deliver) work.Dispatch {
+	d := m.Delivery
+	return work.Dispatch{
+		Ref:       work.Ref{ReplayID: d.ReplayID, ActionID: d.ActionID, AttemptID: d.AttemptID},
+		SessionID: m.SessionID, Replaces: d.Replaces, Safe: d.Step.Safe,
+		Action: work.Action{Kind: d.Step.Kind},
+	}
+}
+
+// crash is kill -9: the connection's other end is told, unless the power went.
+func (a *agent) crash(back time.Duration, silent bool) {
+	if !a.alive {
+		return
+	}
+	a.w.tell("the %s is killed", a.name)
+	for _, c := range a.m.wire.of(&a.process) {
+		if silent {
+			c.cut = true
+			c.breakForServer(back + a.w.between(time.Second, 10*time.Second))
+		} else {
+			c.closeByAgent()
+		}
+	}
+	a.disk.crash()
+	a.kill()
+	a.w.witness.agentDied(a)
+	if back > 0 {
+		a.w.after(back, a.boot)
+	}
+	a.w.killed(&a.process)
+}
+
+// stop asks the agent to end in order.
+func (a *agent) stop(back time.Duration) {
+	if !a.alive || a.stopping > 0 {
+		return
+	}
+	a.w.tell("the %s is stopped in order", a.name)
+	a.stopping = back
+	a.step(runner.Stopping{})
+}
+
+// leave ends the process once all that is to be done before is done.
+func (a *agent) leave() {
+	if a.stopping == 0 || !a.alive || a.writing || len(a.backlog) > 0 || !a.core.Idle() {
+		return
+	}
+	a.w.in(&a.process, 10*time.Millisecond, func() {
+		back := a.stopping
+		if a.writing || len(a.backlog) > 0 || !a.core.Idle() || a.disk.broken {
+			if a.disk.broken {
+				a.stopping = 0
+				a.crash(back, false)
+			}
+			return
+		}
+		if a.conn != nil {
+			a.conn.closeByAgent()
+		}
+		a.disk.sync()
+		a.disk.clean = true
+		a.down = false
+		a.kill()
+		a.w.tell("the %s has ended in order", a.name)
+		a.w.witness.agentDied(a)
+		a.w.after(back, a.boot)
+	})
+}

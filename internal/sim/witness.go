@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// witness sees everything, and says when a rule of the contract is broken. What it
+// knows it has from what became durable, what left and what the desktops counted,
+// never from the cores' own opinion.
+type witness struct {
+	w        *world
+	seq      int               // of durable records, over all replays
+	born     map[string]int    // action id -> when the decision for it was durable
+	sent     map[string]int    // action id -> when its first dispatch was durable
+	boots    map[string]string // action id -> the agent's process at its last dispatch
+	attempts map[string]bool
+	taken3   map[string]int             // action id -> reports of it that were taken
+	answers  map[string]bool            // action id -> the server has answered a report of it
+	unusable map[string]bool            // attempts that found the desktop unusable, as the server was told
+	holders  map[int]*holder            // machine -> the session that holds it
+	opening  map[string]*holder         // session id -> that has claimed and is not welcomed
+	opens    map[int]*holder            // machine -> the session whose hello it takes in
+	welcomed map[string]bool            // session ids
+	giveUps  map[int][]time.Time        // machine -> with no report between
+	cancels  map[int]string             // machine -> the action that the agent must be told to stop
+	agents   map[*agent]*agentWitness   // what is seen of each agent
+	inputs   map[string]int             // action id -> executions whose input began
+	owed     map[string]map[string]bool // spool id -> action ids whose results are owed
+	executed int                        // of the machine's executions, over all
+}
+
+// holder is a session as the server was told of it.
+type holder struct {
+	id, spool, boot string
+	clean, usable   bool
+	since           time.Time // by the server's clock
+}
+
+func newWitness(w *world) *witness {
+	return &witness{
+		w: w, born: map[string]int{}, sent: map[string]int{}, boots: map[string]string{}, attempts: map[string]bool{}, taken3: map[string]int{},
+		answers: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
+		owed: map[string]map[string]bool{}, giveUps: map[int][]time.Time{}, cancels: map[int]string{},
+		opens: map[int]*holder{}, holders: map[int]*holder{}, opening: map[string]*holder{}, welcomed: map[string]bool{},
+	}
+}
+
+func (v *witness) serverStarted() {
+	v.holders, v.opening = map[int]*holder{}, map[string]*holder{}
+	v.giveUps, v.cancels = map[int][]time.Time{}, map[int]string{}
+}
+
+func (v *witness) serverDied() { v.serverStarted() }
+
+// granted notes a session that has claimed its machine.
+func (v *witness) granted(s *session, open dispatch.Open) {
+	v.opening[s.id] = &holder{
+		id: s.id, spool: open.Session.SpoolID, boot: open.Session.BootID, clean: open.Session.Clean, usable: open.Session.Usable,
+	}
+}
+
+// heardDesktop notes what a session says of its desktop.
+func (v *witness) heardDesktop(s *session, usable bool) {}
+
+// taken notes what a machine takes in.
+func (v *witness) taken(o *owner, in dispatch.Input) {
+	switch in := in.(type) {
+	case dispatch.Open:
+		if h := v.opening[in.Session.ID]; h != nil {
+			h.since = o.s.now()
+			v.opens[o.machine] = h
+		}
+		v.holders[o.machine] = nil
+		if len(in.Results) > 0 {
+			v.giveUps[o.machine] = nil
+		}
+	case dispatch.Closed:
+		if h := v.holders[o.machine]; h != nil && h.id == in.SessionID {
+			v.holders[o.machine] = nil
+		}
+	case dispatch.Desktop:
+		if h := v.holders[o.machine]; h != nil && h.id == in.SessionID {
+			h.usable = in.Usable
+		}
+	case dispatch.Report:
+		v.giveUps[o.machine] = nil
+		if in.Report.Code == replay.CodeDesktopUnavailable {
+			v.unusable[in.ActionID+in.AttemptID] = true
+			if h := v.holders[o.machine]; h != nil && h.id == in.SessionID {
+				h.usable = false
+			}
+		}
+	}
+}
+
+// stepped looks at a machine between two steps.
+func (v *witness) stepped(o *owner) {
+	if o.core.Failing() {
+		return
+	}
+	m := o.core.Machine()
+	if err := m.Check(); err != nil {
+		v.w.fail("I1", "%v", err)
+	}
+	if action := v.cancels[o.machine]; action != "" && v.holders[o.machine] != nil {
+		v.w.fail("I4", "%s was cancelled, and its agent is not asked to stop", action)
+	}
+	delete(v.cancels, o.machine)
+	v.sameAsJournal(o, m.Live())
+}
+
+// allEnded says whether all that was planned has been submitted and has ended.
+func (v *witness) allEnded() bool { return v.standing() == "" }
+
+// standing names a replay that has not ended; empty: there is none.
+func (v *witness) standing() string {
+	for i := range v.w.plan.Replays {
+		id := fmt.Sprintf("r%d", i+1)
+		r := v.w.server.disk.folded[id]
+		if r == nil {
+			return id + " (never in the journal)"
+		}
+		if !r.State.Ended() {
+			return id + " (" + describe(r) + ")"
+		}
+	}
+	return ""
+}
+
+func describe(r *replay.Replay) string {
+	var steps []string
+	for i := range r.Steps {
+		a := r.Current(i)
+		steps = append(steps, fmt.Sprintf("%s %v", a.ID, a.State))
+	}
+	out := fmt.Sprintf("%v: %s", r.State, strings.Join(steps, ", "))
+	if r.Pause != nil {
+		out += "; paused: " + r.Pause.Reason
+	}
+	return out
+}
+
+// afterStep looks at everything.
+func (v *witness) afterStep() {
+	for _, m := range v.w.machines {
+		for _, a := range []*agent{m.agent, m.twin} {
+			if a != nil && a.alive {
+				v.lively(a)
+			}
+		}
+	}
+}
+
+// atEnd is what must hold when all is done.
+func (v *witness) atEnd() {
+	for _, o := range v.w.server.owners {
+		if v.w.server.alive && len(o.core.Machine().Live()) > 0 {
+			v.w.fail("I4", "%s holds replays that have ended", machineName(o.machine))
+		}
+	}
+}

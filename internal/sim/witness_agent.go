@@ -1,0 +1,197 @@
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/spool"
+	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/server/replay"
+)
+
+// What an agent promises about time, with room for its disk.
+const (
+	reportAckLimit = 10*time.Second + 2*time.Second
+	progressLimit  = 5*time.Second + 2*time.Second
+)
+
+// agentWitness is what was seen of one agent's process.
+type agentWitness struct {
+	shown    map[string]bool          // pause ids
+	told     map[string]bool          // actions that it has reported
+	waiting  map[string]time.Duration // reports of this stream without an answer, since when
+	progress time.Duration            // when it last said how far it is
+}
+
+func (v *witness) agentStarted(a *agent) {
+	v.agents[a] = &agentWitness{shown: map[string]bool{}, told: map[string]bool{}, waiting: map[string]time.Duration{}}
+	if v.owed[a.disk.id] == nil {
+		v.owed[a.disk.id] = map[string]bool{}
+	}
+}
+
+func (v *witness) agentDied(a *agent) { delete(v.agents, a) }
+
+func (v *witness) streamOpened(a *agent) { v.agents[a].progress = v.w.now }
+
+func (v *witness) streamLost(a *agent) {
+	if aw := v.agents[a]; aw != nil {
+		clear(aw.waiting)
+	}
+}
+
+// agentStepped: a result stays told until it is acknowledged.
+func (v *witness) agentStepped(a *agent) {
+	owed := v.owed[a.disk.id]
+	if len(owed) == 0 {
+		return
+	}
+	told := map[string]bool{}
+	for _, r := range a.core.Opening().Results {
+		told[r.ActionID] = true
+	}
+	for id := range owed {
+		if !told[id] {
+			v.w.fail("C7", "the %s owes the result of %s and no longer tells it", a.name, id)
+		}
+	}
+}
+
+// reports: the result is on the disk before it is told, but for what is no result
+// and for a disk that takes nothing.
+func (v *witness) reports(a *agent, r work.Report) {
+	if !a.open {
+		return
+	}
+	aw := v.agents[a]
+	aw.told[r.ActionID] = true
+	e, known := a.disk.memory.Get(r.ActionID)
+	switch {
+	case r.Outcome.Code == work.DesktopUnavailable,
+		r.Outcome.Code == work.Internal && r.Outcome.Completion == work.NotStarted:
+		return
+	case a.core.Impaired() != nil:
+	case !a.reported(r.ActionID):
+		v.w.fail("C6", "the %s reports %s, and its result is not on the disk", a.name, r.ActionID)
+	case e.State == spool.Finished:
+		v.owed[a.disk.id][r.ActionID] = true
+	}
+	if _, waits := aw.waiting[r.ActionID]; !waits && known && e.State == spool.Finished {
+		aw.waiting[r.ActionID] = v.w.now
+	}
+}
+
+// forgets: only what the server has answered is forgotten.
+func (v *witness) forgets(a *agent, r spool.Record) {
+	if !v.answers[r.ActionID] {
+		v.w.fail("C7", "the %s forgets the result of %s, which the server has not answered", a.name, r.ActionID)
+	}
+	delete(v.owed[a.disk.id], r.ActionID)
+	delete(v.agents[a].waiting, r.ActionID)
+}
+
+func (v *witness) progresses(a *agent, p work.Progress) { v.agents[a].progress = v.w.now }
+
+// shows: a pause is shown once by a process.
+func (v *witness) shows(a *agent, pauseID string) {
+	aw := v.agents[a]
+	if aw.shown[pauseID] {
+		v.w.fail("C5", "the %s shows %s twice", a.name, pauseID)
+	}
+	aw.shown[pauseID] = true
+}
+
+// executes: one action at a time, and the execution is told of.
+func (v *witness) executes(a *agent, d work.Dispatch) {
+	if a.job != nil {
+		v.w.fail("C2", "the %s executes %s beside %s", a.name, d.ActionID, a.job.ActionID)
+	}
+	v.agents[a].progress = v.w.now
+}
+
+// lively: an agent that runs, and has a stream, says how far it is, and does not wait
+// for an answer for ever.
+func (v *witness) lively(a *agent) {
+	aw := v.agents[a]
+	if a.frozen || !a.open {
+		aw.progress = v.w.now
+		if a.frozen {
+			for id := range aw.waiting {
+				aw.waiting[id] = v.w.now
+			}
+		}
+		return
+	}
+	if a.job != nil && !a.reported(a.job.ActionID) && !aw.told[a.job.ActionID] && v.w.now-aw.progress > progressLimit {
+		v.w.fail("C3", "the %s has said nothing of %s for %v", a.name, a.job.ActionID, v.w.now-aw.progress)
+	}
+	for id, since := range aw.waiting {
+		if v.w.now-since > reportAckLimit {
+			v.w.fail("C10", "the %s has waited %v for an answer to its report of %s", a.name, v.w.now-since, id)
+		}
+	}
+}
+
+// reported says whether the result of an action is on the agent's disk: all that can
+// be said of it has been said, even if its executor hangs.
+func (a *agent) reported(actionID string) bool {
+	e, known := a.disk.memory.Get(actionID)
+	return known && (e.State == spool.Finished || e.State == spool.Acknowledged)
+}
+
+// input is one input event of an execution.
+func (v *witness) input(a *agent, j *job) {
+	d := a.m.desktop
+	r, act, err := v.w.server.disk.action(j.ReplayID, j.ActionID)
+	if err != nil {
+		v.w.fail("I9", "input of %s, which is in no journal", j.ActionID)
+		return
+	}
+	if j.sent > 0 {
+		if e := &d.ledger[len(d.ledger)-1]; e.actionID == j.ActionID {
+			e.whole = j.sent == inputs-1
+			e.seen = e.whole && j.fate != Swallows && j.fate != VerifyFails
+		}
+		return
+	}
+	v.executed++
+	v.w.tell("input of %s leaves on %s", j.ActionID, a.m.name())
+	v.inputs[j.ActionID]++
+	step := r.Steps[act.Step]
+	e, known := a.disk.memory.Get(j.ActionID)
+	switch {
+	case a.down:
+		v.w.fail("C9", "input of %s leaves while a key is still down", j.ActionID)
+	case !known || e.State != spool.Started:
+		v.w.fail("C6", "input of %s leaves and \"started\" is not on the disk", j.ActionID)
+	case v.inputs[j.ActionID] > 1 && !step.Safe:
+		v.w.fail("I8", "%s touches the desktop a second time", j.ActionID)
+	}
+	// An agent that another one has replaced while it stood still cannot know. What it
+	// had is outcome unknown, or safe to run twice.
+	if !act.Lost && act.SpoolID == a.disk.id {
+		v.inOrder(d, r, act, j)
+	}
+	d.ledger = append(d.ledger, effect{replayID: j.ReplayID, actionID: j.ActionID, step: act.Step, at: v.w.now, seq: v.executed})
+}
+
+// inOrder: input comes in the workflow's order, and a second decision to run a step
+// touches the desktop only when the server knew what became of the first.
+func (v *witness) inOrder(d *desktop, r *replay.Replay, act *replay.Action, j *job) {
+	for _, e := range d.ledger {
+		if e.replayID != r.ID || e.actionID == act.ID {
+			continue
+		}
+		if e.step > act.Step && v.born[act.ID] < v.sent[e.actionID] {
+			v.w.fail("I7", "input of %s leaves after that of %s", act.ID, e.actionID)
+		}
+		other := r.Find(e.actionID)
+		if e.step == act.Step && !r.Steps[act.Step].Safe && other != nil && !other.Reported && !other.Lost {
+			v.w.fail("I8", "%s touches the desktop, and nobody knows what became of %s", act.ID, e.actionID)
+		}
+	}
+	// A replay that has ended may still be at its last input; nothing begins anew.
+	if r.State.Ended() && slices.Contains([]replay.State{replay.Completed, replay.Failed}, r.State) {
+		v.w.fail("I4", "input of %s begins after %s is %v", act.ID, r.ID, r.State)
+	}
+}
