@@ -120,10 +120,18 @@ func (r *rig) end() {
 	}
 }
 
+// dir is a folder with an empty spool that a process before has left in order.
 func dir(t *testing.T) spool.FS {
 	t.Helper()
 	fs, err := spool.Dir(t.TempDir())
 	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := spool.Open(spool.Config{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return fs
