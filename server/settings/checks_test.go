@@ -70,6 +70,24 @@ func TestOlderNamesAreTakenWithAWarning(t *testing.T) {
 	}
 }
 
+func TestABooleanIsTakenAsPeopleWriteIt(t *testing.T) {
+	for text, want := range map[string]bool{
+		"1": true, "true": true, "yes": true, "on": true, "ON": true, "0": false, "false": false, "no": false, "off": false, "No": false,
+	} {
+		for source, run := range map[string]func() (Settings, []string, error){
+			"flag": func() (Settings, []string, error) { return load(t, []string{"--watchdog=" + text}, nil, "") },
+			"environment": func() (Settings, []string, error) {
+				return load(t, nil, map[string]string{"RPA_WATCHDOG_ENABLED": text}, "")
+			},
+			"file": func() (Settings, []string, error) { return load(t, nil, nil, "watchdog: "+text+"\n") },
+		} {
+			if s, _, err := run(); err != nil || s.Watchdog != want {
+				t.Errorf("%s from %s: %v, %v", text, source, s.Watchdog, err)
+			}
+		}
+	}
+}
+
 func TestWhatSurprisesIsSaidAtStart(t *testing.T) {
 	tests := []struct{ arg, want string }{
 		{"--repush-position=tail", "out of the workflow's order"},
