@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/work"
-	"github.com/reprise-rpa/reprise/internal/liveness"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/pending"
 	"github.com/reprise-rpa/reprise/server/registry"
 	"github.com/reprise-rpa/reprise/server/replay"
+	serversession "github.com/reprise-rpa/reprise/server/session"
 )
 
 // What travels beside the effects of the server.
@@ -43,7 +43,8 @@ type session struct {
 	welcomed bool
 	ended    bool
 	held     []any // waits for the welcome
-	pings    *liveness.Pings
+	watch    *serversession.Watch
+	timer    int
 	probes   map[uint64]func()
 	probed   uint64
 }
@@ -52,12 +53,9 @@ type session struct {
 func (s *server) accept(c *conn) {
 	s.sessions++
 	ses := &session{o: s.owners[c.m.id], id: fmt.Sprintf("s%d", s.sessions), c: c, probes: map[uint64]func(){}}
+	ses.watch = serversession.NewWatch(s.now().Add(openTimeout), pingInterval, pingTimeout)
 	c.toServer = ses.hear
-	s.w.in(&s.process, openTimeout, func() {
-		if !ses.welcomed {
-			ses.end("it did not open in time")
-		}
-	})
+	ses.attend()
 }
 
 // end ends the session, and gives its machine back a little later.
@@ -99,21 +97,23 @@ func (s *session) welcome(e dispatch.Welcome) {
 		s.c.down(msg)
 	}
 	s.held = nil
-	s.pings = liveness.New(s.o.s.now(), pingInterval, pingTimeout)
+	s.watch.Welcomed(s.o.s.now())
 	s.attend()
 	s.o.s.w.hitIn(&s.o.s.process, s.o.machine, Opens)
 }
 
-// attend pings.
+// attend watches over the session: it must open in time, and its agent answer pings.
 func (s *session) attend() {
 	w := s.o.s.w
-	w.in(&s.o.s.process, s.o.s.clock.until(w.now, s.pings.Next()), func() {
-		if s.ended {
+	s.timer++
+	mine := s.timer
+	w.in(&s.o.s.process, s.o.s.clock.until(w.now, s.watch.Next()), func() {
+		if s.ended || s.timer != mine {
 			return
 		}
-		number, dead := s.pings.Due(s.o.s.now())
-		if dead {
-			s.end("the agent does not answer pings")
+		number, err := s.watch.Due(s.o.s.now())
+		if err != nil {
+			s.end(err.Error())
 			return
 		}
 		if number > 0 {
@@ -130,6 +130,10 @@ func (s *session) hear(msg any) {
 	case gone:
 		s.end(m.why)
 	case hello:
+		if s.spool != "" {
+			s.end("a second hello")
+			return
+		}
 		s.claim(m)
 	case report:
 		s.o.s.w.tell("the server gets the report of %s: %s", m.ActionID, outcomeOf(m.Outcome))
@@ -156,9 +160,8 @@ func (s *session) answered(number uint64) {
 		answered()
 		return
 	}
-	if s.pings != nil {
-		s.pings.Pong(s.o.s.now(), number)
-	}
+	s.watch.Pong(s.o.s.now(), number)
+	s.attend()
 }
 
 // probe asks the agent whether it is there.

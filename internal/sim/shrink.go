@@ -5,14 +5,18 @@ import "slices"
 // Shrink makes a plan smaller as long as it still breaks the same rule, so that what
 // is left reads as a story. It plays at most tries plans.
 func Shrink(p Plan, rule string, tries int) Plan {
-	breaks := func(q Plan) bool {
+	return shrink(p, func(q Plan) bool {
 		if tries <= 0 {
 			return false
 		}
 		tries--
 		b := Run(q, false).Broken
 		return b != nil && b.Rule == rule
-	}
+	})
+}
+
+// shrink takes away what can be taken away while breaks holds.
+func shrink(p Plan, breaks func(Plan) bool) Plan {
 	for again := true; again; {
 		again = false
 		for _, smaller := range []func(Plan, int) (Plan, bool){withoutFault, withoutReplay, withoutStep, shorterFault} {
@@ -53,10 +57,10 @@ func withoutStep(p Plan, i int) (Plan, bool) {
 	p.Replays = slices.Clone(p.Replays)
 	for r := range p.Replays {
 		steps := p.Replays[r].Steps
+		if len(steps) == 1 {
+			continue
+		}
 		if i < len(steps) {
-			if len(steps) == 1 {
-				return p, false
-			}
 			p.Replays[r].Steps = slices.Delete(slices.Clone(steps), i, i+1)
 			return p, true
 		}

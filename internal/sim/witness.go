@@ -156,11 +156,27 @@ func (v *witness) afterStep() {
 	}
 }
 
-// atEnd is what must hold when all is done.
+// atEnd is what must hold when all is done and everybody has tidied up.
 func (v *witness) atEnd() {
 	for _, o := range v.w.server.owners {
-		if v.w.server.alive && len(o.core.Machine().Live()) > 0 {
+		if len(o.core.Machine().Live()) > 0 {
 			v.w.fail("I4", "%s holds replays that have ended", machineName(o.machine))
+		}
+		if v.holders[o.machine] == nil {
+			v.w.fail("lost", "the agent of %s is there, and has no stream", machineName(o.machine))
+		}
+	}
+	for _, m := range v.w.machines {
+		o := m.agent.core.Opening()
+		switch {
+		case m.agent.down:
+			v.w.fail("C9", "a key is down on %s", m.name())
+		case len(o.Results) > 0:
+			v.w.fail("C1", "the %s still owes the result of %s", m.agent.name, o.Results[0].ActionID)
+		case len(o.Unfinished) > 0:
+			v.w.fail("4", "the %s still wonders what became of %s", m.agent.name, o.Unfinished[0].ActionID)
+		case m.agent.core.Impaired() != nil:
+			v.w.fail("lost", "the %s takes its disk for broken, and it is not", m.agent.name)
 		}
 	}
 }

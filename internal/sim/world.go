@@ -21,6 +21,7 @@ type world struct {
 	telling  bool
 	story    []string
 	faults   map[What]int
+	done     time.Duration // when the last replay had ended, and nothing went wrong any more
 }
 
 // hit is a machine's coming to a point.
@@ -119,11 +120,12 @@ func (w *world) killed(p *process) {
 	}
 }
 
-// calm is when nothing goes wrong any more, and patience how long after that every
-// replay must have come to its end.
+// calm is when nothing goes wrong any more, patience how long after that every replay
+// must have come to its end, and rest how long everybody then has to tidy up.
 const (
 	calm     = horizon + 2*time.Minute
 	patience = 2 * time.Hour
+	rest     = 3 * time.Minute
 	tooMany  = 300_000 // steps: something spins
 )
 
@@ -138,7 +140,12 @@ func (w *world) run() {
 			w.pending = nil // what never came to its point does not happen
 		}
 		if w.now > calm && w.witness.allEnded() {
-			break
+			if w.done == 0 {
+				w.done = w.now
+			}
+			if w.now > w.done+rest {
+				break
+			}
 		}
 		if w.now > calm+patience {
 			w.fail("lost", "%s stands still", w.witness.standing())
