@@ -93,7 +93,7 @@ func open(t *testing.T, p play) *theatre {
 	}
 	atOnce <- struct{}{}
 	t.Cleanup(func() { <-atOnce })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	s, err := stage.New(stage.Config{Bin: bin, Dir: t.TempDir(), Out: io.Discard})
 	if err != nil {
@@ -118,12 +118,19 @@ func open(t *testing.T, p play) *theatre {
 	s.AgentArgs = []string{"--driver", "virtual", "--desktop", input, "--min-display", "800x600", "--reconnect-backoff", "100ms"}
 	th.startServer()
 	th.must(s.RegisterMachine(ctx))
-	file := filepath.Join(s.Dir, "steps.yaml")
-	th.must(os.WriteFile(file, []byte("name: marks\nactions:"+p.steps), 0o600))
-	th.replay, err = s.Submit(ctx, file)
-	th.must(err)
+	th.submit(p)
 	th.startAgent() // last: with it begins what stands still at fault points
 	return th
+}
+
+// submit creates the replay of a play.
+func (th *theatre) submit(p play) {
+	th.t.Helper()
+	file := filepath.Join(th.Dir, "steps.yaml")
+	th.must(os.WriteFile(file, []byte("name: marks\nactions:"+p.steps), 0o600))
+	var err error
+	th.replay, err = th.Submit(th.ctx, file)
+	th.must(err)
 }
 
 func (th *theatre) startServer() {
@@ -143,62 +150,24 @@ func (th *theatre) must(err error) {
 	}
 }
 
-// standAt waits until a program stands at a point with a step, and returns there.
-// What precedes it in the step's life passes; what would follow stands still.
-func (th *theatre) standAt(point string, step int) faultpoint.Arrival {
-	th.t.Helper()
-	return th.standWhere(point, step, func(string) bool { return true })
-}
-
-// standWhere is standAt for a point whose subject is as wanted.
-func (th *theatre) standWhere(point string, step int, wanted func(subject string) bool) faultpoint.Arrival {
-	th.t.Helper()
-	for {
-		select {
-		case a := <-th.Faults.Arrivals():
-			switch th.script.turn(a, point, step, wanted) {
-			case turnHere:
-				return a
-			case turnPassed:
-				a.GoOn()
-			case turnBehind:
-				th.script.waiting = append(th.script.waiting, a)
-			}
-		case <-th.ctx.Done():
-			th.t.Fatalf("nothing stood at %s with step %d", point, step)
-		}
-	}
-}
-
-// goOn lets all that stands still go on, up to the next standAt.
-func (th *theatre) goOn(a faultpoint.Arrival) {
-	a.GoOn()
-	for _, w := range th.script.waiting {
-		w.GoOn()
-	}
-	th.script.waiting = nil
-}
-
-// passAll lets every later arrival go on until the test ends.
-func (th *theatre) passAll() {
-	go func() {
-		for a := range th.Faults.Arrivals() {
-			a.GoOn()
-		}
-	}()
-}
-
-// settled waits for the replay's end and compares what the desktop counted.
-func (th *theatre) settled() *reprisev1.Replay {
+// ended waits until the replay has completed; nothing is held down then.
+func (th *theatre) ended() *reprisev1.Replay {
 	th.t.Helper()
 	if _, err := th.Reprisectl(th.ctx, "watch", th.replay); err != nil {
 		th.t.Fatalf("the replay did not complete: %v", err)
 	}
+	th.nothingDown()
+	return th.get()
+}
+
+// settled is ended, with every mark once and in order.
+func (th *theatre) settled() *reprisev1.Replay {
+	th.t.Helper()
+	r := th.ended()
 	if got := th.counted(); !slices.Equal(got, th.marks) {
 		th.t.Errorf("the desktop counted\n %q, want\n %q", got, th.marks)
 	}
-	th.nothingDown()
-	return th.get()
+	return r
 }
 
 func (th *theatre) get() *reprisev1.Replay {

@@ -78,33 +78,42 @@ var ErrNoPause = errors.New("the replay ended without a pause")
 // AwaitPause waits until the replay is paused, also across restarts of the
 // server, and returns it. A replay that ends without is ErrNoPause.
 func (s *Stage) AwaitPause(ctx context.Context, id string) (*reprisev1.Replay, error) {
+	r, err := s.Await(ctx, id, func(r *reprisev1.Replay) bool { return r.GetState() == reprisev1.ReplayState_REPLAY_STATE_PAUSED })
+	if errors.Is(err, io.EOF) {
+		err = ErrNoPause
+	}
+	return r, err
+}
+
+// Await waits until the replay is as wanted, also across restarts of the server,
+// and returns it as it was then. A replay that ends without is io.EOF.
+func (s *Stage) Await(ctx context.Context, id string, wanted func(*reprisev1.Replay) bool) (*reprisev1.Replay, error) {
 	conn, err := s.Client()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
 	for {
-		r, err := watchForPause(ctx, reprisev1.NewReplayServiceClient(conn), id)
+		r, err := watch(ctx, reprisev1.NewReplayServiceClient(conn), id, wanted)
 		if status.Code(err) != codes.Unavailable || ctx.Err() != nil {
 			return r, err
 		}
 	}
 }
 
-func watchForPause(ctx context.Context, replays reprisev1.ReplayServiceClient, id string) (*reprisev1.Replay, error) {
-	watch, err := replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: id}, grpc.WaitForReady(true))
+func watch(ctx context.Context, replays reprisev1.ReplayServiceClient, id string, wanted func(*reprisev1.Replay) bool) (*reprisev1.Replay, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := replays.WatchReplay(ctx, &reprisev1.WatchReplayRequest{ReplayId: id}, grpc.WaitForReady(true))
 	if err != nil {
 		return nil, err
 	}
 	for {
-		res, err := watch.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil, ErrNoPause
-		}
+		res, err := stream.Recv()
 		if err != nil {
 			return nil, err
 		}
-		if r := res.GetReplay(); r.GetState() == reprisev1.ReplayState_REPLAY_STATE_PAUSED {
+		if r := res.GetReplay(); wanted(r) {
 			return r, nil
 		}
 	}
