@@ -230,7 +230,7 @@ func TestRunnerDecisions(t *testing.T) {
 			[]string{"stop: the longest time of the action passed"}},
 		{"an executor that hangs is reported", known(),
 			[]any{opened, ask("a", "a1"), Began{"a"}, at{time.Minute, Due{}}, at{65 * time.Second, Due{}}},
-			[]string{"write result a timeout unknown"}},
+			[]string{"release: the executor hangs", "write result a timeout unknown"}},
 		{"nothing is executed while it hangs", known(),
 			[]any{opened, ask("a", "a1"), at{time.Minute, Due{}}, at{65 * time.Second, Due{}}, Stored{"a", nil}, ask("b", "b1")},
 			[]string{"report b1 internal not_started"}},

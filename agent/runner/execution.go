@@ -211,7 +211,7 @@ func (c *Core) due(now time.Time) []Effect {
 	if r := c.running; r != nil && r.working() {
 		switch {
 		case r.cause != nil && past(r.hang):
-			effects = append(effects, c.hang())
+			effects = append(effects, c.hang()...)
 		case r.cause == nil && past(r.deadline):
 			effects = append(effects, c.interrupt(now, work.ErrTimedOut)...)
 		case r.cause == nil && past(r.drain):
@@ -236,12 +236,17 @@ func (c *Core) due(now time.Time) []Effect {
 }
 
 // hang reports an action whose executor does not stop, or whose keys are not let go
-// of after it panicked.
-func (c *Core) hang() Effect {
+// of after it panicked. An executor that hangs may hold a key down: the desktop is
+// asked to let go of it all the same.
+func (c *Core) hang() []Effect {
 	r := c.running
+	var effects []Effect
 	if r.phase == executing {
 		r.outcome = work.Failure(r.code(), r.sent(), "the action did not stop; the desktop does not answer")
+		if r.began {
+			effects = c.release("the executor hangs")
+		}
 	}
 	r.phase = storing
-	return r.result()
+	return append(effects, r.result())
 }
