@@ -129,6 +129,15 @@ const (
 	tooMany  = 300_000 // steps: something spins
 )
 
+// reconnect makes every agent say once more what it knows.
+func (w *world) reconnect() {
+	for _, m := range w.machines {
+		for _, c := range m.wire.live() {
+			c.breakUp()
+		}
+	}
+}
+
 // run lets the world go on until all is done, or a rule is broken.
 func (w *world) run() {
 	for steps := 0; w.broken == nil; steps++ {
@@ -142,6 +151,7 @@ func (w *world) run() {
 		if w.now > calm && w.witness.allEnded() {
 			if w.done == 0 {
 				w.done = w.now
+				w.reconnect()
 			}
 			if w.now > w.done+rest {
 				break
