@@ -25,6 +25,10 @@ const (
 	driverX11     = "x11"
 )
 
+// leastKeepalive is what gRPC makes of any shorter keepalive of a client, without a
+// word.
+const leastKeepalive = 10 * time.Second
+
 // settings is what the agent is told from outside; what else it keeps to, the
 // server says when a stream opens.
 type settings struct {
@@ -75,7 +79,7 @@ func declareBehaviour(set *setting.Set, s *settings) {
 		setting.Setting{Name: "reconnect-backoff", Env: "RPA_RECONNECT_BACKOFF_S",
 			Value: setting.Durations(&s.Backoff, backoff.Default().Steps, time.Millisecond, time.Hour),
 			Help:  "Longest wait before the first try to connect again, the second, and so on; the last serves all further ones."},
-		setting.Setting{Name: "keepalive-time", Env: "RPA_KEEPALIVE_TIME_S", Value: setting.Duration(&s.KeepaliveTime, 10*time.Second, time.Second, 24*time.Hour),
+		setting.Setting{Name: "keepalive-time", Env: "RPA_KEEPALIVE_TIME_S", Value: setting.Duration(&s.KeepaliveTime, 10*time.Second, leastKeepalive, 24*time.Hour),
 			Help: "HTTP/2 keepalive: silence before a ping. The server must allow it (its keepalive-min-time)."},
 		setting.Setting{Name: "keepalive-timeout", Env: "RPA_KEEPALIVE_TIMEOUT_S",
 			Value: setting.Duration(&s.KeepaliveTimeout, 5*time.Second, 10*time.Millisecond, time.Hour),

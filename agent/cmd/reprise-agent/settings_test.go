@@ -120,3 +120,13 @@ func TestEveryWrongValueNamesSettingSourceAndValue(t *testing.T) {
 		}
 	}
 }
+
+// A value that changes nothing is a slip that its owner should hear of.
+func TestAKeepaliveThatGRPCWouldLengthenIsRefused(t *testing.T) {
+	for seconds, good := range map[string]bool{"9.9": false, "10": true} {
+		_, err := loadWith(t, "", map[string]string{"RPA_KEEPALIVE_TIME_S": seconds}, needs...)
+		if good != (err == nil) || err != nil && !strings.Contains(err.Error(), "RPA_KEEPALIVE_TIME_S: must be between 10s and 24h") {
+			t.Errorf("%s s: %v", seconds, err)
+		}
+	}
+}
