@@ -192,57 +192,60 @@ func TestTheLogHasTheLevelAndTheFormThatAreSet(t *testing.T) {
 
 // What is shown of the agent elsewhere, by its configuration in memory, comes from
 // these flags.
-func TestTheFlagsReachTheAgent(t *testing.T) {
+
+func TestTheFlagMinDisplayReachesTheDesktop(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	t.Run("min-display", func(t *testing.T) {
-		for size, want := range map[string]reprisev1.DesktopStateKind{
-			"1280x800": reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_ACTIVE,
-			"1281x800": reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL,
-		} {
-			p := newPlane(t)
-			start(t, args(t, p, d, "--min-display", size)...)
-			if got := p.accept().Hello.GetDesktopState().GetKind(); got != want {
-				t.Errorf("%s: %v", size, got)
-			}
-		}
-	})
-	t.Run("masks", func(t *testing.T) {
+	for size, want := range map[string]reprisev1.DesktopStateKind{
+		"1280x800": reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_ACTIVE,
+		"1281x800": reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL,
+	} {
 		p := newPlane(t)
-		start(t, args(t, p, d, "--masks", "0:0,0,0.5,0.5;1:0,0,1,1")...)
-		c := p.open()
-		must(t, c.Capture(&reprisev1.Capture{CaptureId: "c"}))
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		defer cancel()
-		r, err := c.CaptureResult(ctx)
-		must(t, err)
-		if r.GetPicture().GetMasks() != 2 {
-			t.Errorf("the picture is %v", r)
+		start(t, args(t, p, d, "--min-display", size)...)
+		if got := p.accept().Hello.GetDesktopState().GetKind(); got != want {
+			t.Errorf("%s: %v", size, got)
 		}
-	})
-	t.Run("reconnect-backoff", func(t *testing.T) {
-		p := newPlane(t)
-		a := start(t, args(t, p, d, "--reconnect-backoff", "1ms,1ms,2ms", "--log-format", "json")...)
-		for range 10 {
-			p.open().End(nil)
+	}
+}
+
+func TestTheFlagMasksReachesThePictures(t *testing.T) {
+	t.Parallel()
+	d, p := newDesk(t), newPlane(t)
+	start(t, args(t, p, d, "--masks", "0:0,0,0.5,0.5;1:0,0,1,1")...)
+	c := p.open()
+	must(t, c.Capture(&reprisev1.Capture{CaptureId: "c"}))
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	r, err := c.CaptureResult(ctx)
+	must(t, err)
+	if r.GetPicture().GetMasks() != 2 {
+		t.Errorf("the picture is %v", r)
+	}
+}
+
+func TestTheFlagReconnectBackoffReachesTheLink(t *testing.T) {
+	t.Parallel()
+	d, p := newDesk(t), newPlane(t)
+	a := start(t, args(t, p, d, "--reconnect-backoff", "1ms,1ms,2ms", "--log-format", "json")...)
+	for range 10 {
+		p.open().End(nil)
+	}
+	a.stop()
+	waits := 0
+	for _, line := range a.said() {
+		var said struct {
+			Msg   string        `json:"msg"`
+			After time.Duration `json:"after"`
 		}
-		a.stop()
-		waits := 0
-		for _, line := range a.said() {
-			var said struct {
-				Msg   string        `json:"msg"`
-				After time.Duration `json:"after"`
+		must(t, json.Unmarshal([]byte(line), &said))
+		if strings.Contains(said.Msg, "connecting again") {
+			waits++
+			if said.After > 2*time.Millisecond {
+				t.Errorf("waited %v", said.After)
 			}
-			must(t, json.Unmarshal([]byte(line), &said))
-			if strings.Contains(said.Msg, "connecting again") {
-				waits++
-				if said.After > 2*time.Millisecond {
-					t.Errorf("waited %v", said.After)
-				}
-			}
 		}
-		if waits < 9 {
-			t.Errorf("the log tells of %d waits", waits)
-		}
-	})
+	}
+	if waits < 9 {
+		t.Errorf("the log tells of %d waits", waits)
+	}
 }
