@@ -190,7 +190,7 @@ func redeliveredAfter(fault func(*world)) func(*scenario) any {
 // out again, has one effect however often it arrives, and outlives the server.
 func TestWithoutTheWatchdogReconnectDedupAndJournalGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, func(s *setup) { s.server = loaded(t, "--watchdog=off") })
+		w := newWorld(t, func(s *setup) { s.server = loaded(t, map[string]string{"RPA_WATCHDOG_ENABLED": "0"}) })
 		lost := false
 		w.relay.onDown(func(m *reprisev1.ConnectResponse) fate {
 			switch {

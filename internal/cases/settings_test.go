@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -103,7 +102,7 @@ func (e effect) change(t *testing.T, other bool) func(*setup) {
 	if other && e.agent == nil {
 		flags = append(flags, "--"+e.setting+"="+e.other)
 	}
-	server := loaded(t, flags...)
+	server := loaded(t, nil, flags...)
 	return func(s *setup) {
 		s.server = server
 		if other {
@@ -112,23 +111,23 @@ func (e effect) change(t *testing.T, other bool) func(*setup) {
 	}
 }
 
-// loaded reads settings as reprised does, so that what is played is what can be
-// set.
-func loaded(t *testing.T, flags ...string) settings.Settings {
+// loaded reads settings from an environment and flags as reprised does, so that what
+// is played is what can be set.
+func loaded(t *testing.T, env map[string]string, flags ...string) settings.Settings {
 	t.Helper()
 	set := pflag.NewFlagSet("reprised", pflag.ContinueOnError)
 	l := settings.Bind(set)
 	if err := set.Parse(flags); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := l.Load(func(string) (string, bool) { return "", false })
+	s, _, err := l.Load(func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func TestNoEffectIsSeenByTheDefaultToo(t *testing.T) {
+func TestEachOtherValueShowsWhatTheDefaultDoesNot(t *testing.T) {
 	for _, e := range effects {
 		if fmt.Sprint(e.byDef) == fmt.Sprint(e.changed) {
 			t.Errorf("%s: the default and the other value both show %v", e.setting, e.byDef)
@@ -181,7 +180,7 @@ func TestNoSettingIsWithoutATestOfItsEffect(t *testing.T) {
 	}
 }
 
-// setting is a line of --help: the flag, its kind, its meaning and its variable.
+// settingLine is a line of --help: the flag, its kind, its meaning and its variable.
 var settingLine = regexp.MustCompile(`^\s+--([a-z-]+) .* \[RPA_[A-Z0-9_]+\]`)
 
 // helpOf returns the settings of a program, with the line that its help has on each.
@@ -207,17 +206,18 @@ func helpOf(t *testing.T, program string, args ...string) map[string]string {
 // declared says whether a test is there.
 func declared(t *testing.T, folder, test string) bool {
 	t.Helper()
-	parsed, err := parser.ParseDir(token.NewFileSet(), filepath.Join("..", "..", filepath.FromSlash(folder)),
-		func(f fs.FileInfo) bool { return strings.HasSuffix(f.Name(), "_test.go") }, parser.SkipObjectResolution)
+	files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(folder), "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range parsed {
-		for _, f := range p.Files {
-			for _, d := range f.Decls {
-				if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == test {
-					return true
-				}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == test {
+				return true
 			}
 		}
 	}
