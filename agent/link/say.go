@@ -34,3 +34,7 @@ func (s *session) Reopen(reason string) { s.end(errors.New(reason)) }
 func (s *session) tellDesktop(state desktop.State) {
 	s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_DesktopState{DesktopState: desktopState(state)}})
 }
+
+func (s *session) ping(number uint64) {
+	s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Ping{Ping: &reprisev1.Ping{Number: number}}})
+}

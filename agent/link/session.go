@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -32,6 +33,8 @@ type session struct {
 	end      context.CancelCauseFunc
 	spoolID  string
 	settings work.Settings
+	lease    lease                // only the reader uses it
+	reported atomic.Pointer[said] // the last one
 	pongs    chan uint64
 	goAway   chan time.Duration
 }
@@ -49,12 +52,14 @@ func (s *session) run(parent context.Context) (Ending, error) {
 	ctx, end := context.WithCancelCause(context.WithoutCancel(parent))
 	defer end(nil)
 	s.end = end
+	opening := time.Now()
 	welcome, told, err := s.open(parent, ctx)
 	if err != nil {
 		return Ending{}, err
 	}
 	began := time.Now()
 	s.settings = settings(welcome.GetSettings())
+	s.lease = newLease(opening, s.settings.PingTimeout)
 	s.log.Info("the stream is open", logkeys.Session, welcome.GetSessionId())
 	// Attached first: what the runner says at once may have to be followed by the
 	// desktop's state.
@@ -151,12 +156,14 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 	case *reprisev1.ConnectResponse_Dispatch:
 		return s.dispatch(ctx, m.Dispatch)
 	case *reprisev1.ConnectResponse_ReportAck:
+		s.lease.acked(s.reported.Load(), m.ReportAck.GetActionId())
 		return s.toRunner(ctx, runner.Acked{Ack: ack(m.ReportAck)})
 	case *reprisev1.ConnectResponse_Pause:
 		return s.toRunner(ctx, runner.Paused{Pause: paused(m.Pause)})
 	case *reprisev1.ConnectResponse_Resume:
 		return s.toRunner(ctx, runner.Resumed{ReplayID: m.Resume.GetReplayId(), PauseID: m.Resume.GetPauseId()})
 	case *reprisev1.ConnectResponse_Cancel:
+		s.lease.cancelled(m.Cancel.GetReplayId(), m.Cancel.GetActionId())
 		return s.toRunner(ctx, runner.Cancelled{ReplayID: m.Cancel.GetReplayId(), ActionID: m.Cancel.GetActionId()})
 	case *reprisev1.ConnectResponse_Capture:
 		s.capture(m.Capture)
@@ -169,6 +176,9 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 	case *reprisev1.ConnectResponse_Ping:
 		s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Pong{Pong: &reprisev1.Pong{Number: m.Ping.GetNumber()}}})
 	case *reprisev1.ConnectResponse_Pong:
+		if d := s.lease.pong(m.Pong.GetNumber()); d != nil {
+			return s.toRunner(ctx, runner.Dispatched{Dispatch: *d})
+		}
 		select {
 		case s.pongs <- m.Pong.GetNumber(): // watch waits for nobody
 		case <-ctx.Done():
@@ -193,6 +203,10 @@ func (s *session) dispatch(ctx context.Context, d *reprisev1.Dispatch) error {
 	if out.Invalid == "" && s.cfg.Camera != nil {
 		s.cfg.Camera.Received(out.Action.Masks)
 	}
+	if number := s.lease.dispatched(time.Now(), out); number != 0 {
+		s.ping(number)
+		return nil
+	}
 	return s.toRunner(ctx, runner.Dispatched{Dispatch: out})
 }
 
@@ -214,6 +228,9 @@ func (s *session) write(ctx context.Context) error {
 		}
 		if m == closing {
 			return s.closeSend(ctx)
+		}
+		if r := m.GetReport(); r != nil {
+			s.reported.Store(&said{r.GetActionId(), time.Now()})
 		}
 		if err := s.stream.Send(m); err != nil {
 			if errors.Is(err, io.EOF) {
@@ -270,7 +287,7 @@ func (s *session) watch(parent, ctx context.Context) {
 				return
 			}
 			if number != 0 {
-				s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Ping{Ping: &reprisev1.Ping{Number: number}}})
+				s.ping(number)
 			}
 		}
 	}

@@ -1,0 +1,163 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/reprise-rpa/reprise/agent/agenttest"
+	"github.com/reprise-rpa/reprise/agent/runner"
+	"github.com/reprise-rpa/reprise/agent/work"
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+)
+
+var dawn = time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC)
+
+func dispatchOf(actionID string) work.Dispatch {
+	return work.Dispatch{Ref: work.Ref{ReplayID: "r", ActionID: actionID}}
+}
+
+func TestADispatchCountsWhileTheServerHasAnsweredAMomentAgo(t *testing.T) {
+	l := newLease(dawn, 10*time.Second)
+	if l.dispatched(dawn.Add(leaseTime), dispatchOf("r-1")) != 0 {
+		t.Error("asked although the hello was answered")
+	}
+	if l.dispatched(dawn.Add(leaseTime+1), dispatchOf("r-1")) == 0 {
+		t.Error("not asked although nothing vouches for the stream")
+	}
+	l.acked(&said{"r-1", dawn.Add(5 * time.Second)}, "r-0") // to a report of before
+	if l.dispatched(dawn.Add(5*time.Second), dispatchOf("r-2")) == 0 {
+		t.Error("an answer to another report counted")
+	}
+	l.acked(&said{"r-1", dawn.Add(5 * time.Second)}, "r-1")
+	if l.dispatched(dawn.Add(6*time.Second), dispatchOf("r-2")) != 0 {
+		t.Error("asked although a report was answered")
+	}
+	l.answered(dawn) // late news
+	if l.dispatched(dawn.Add(6*time.Second), dispatchOf("r-3")) != 0 {
+		t.Error("late news took the newer ones away")
+	}
+}
+
+func TestAShortPingTimeoutShortensTheLease(t *testing.T) {
+	l := newLease(dawn, 300*time.Millisecond)
+	if l.dispatched(dawn.Add(150*time.Millisecond), dispatchOf("r-1")) != 0 || l.dispatched(dawn.Add(151*time.Millisecond), dispatchOf("r-1")) == 0 {
+		t.Error("the lease is not half of the ping timeout")
+	}
+}
+
+func TestADispatchThatWaitsIsFreedByTheAnswerToItsOwnPing(t *testing.T) {
+	l := newLease(dawn, 10*time.Second)
+	old := l.dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+	ping := l.dispatched(dawn.Add(time.Minute), dispatchOf("r-2"))
+	for _, n := range []uint64{0, 1, old} {
+		if d := l.pong(n); d != nil {
+			t.Errorf("pong %d freed %s", n, d.ActionID)
+		}
+	}
+	if d := l.pong(ping); d == nil || d.ActionID != "r-2" {
+		t.Errorf("freed %v, want the newer dispatch", d)
+	}
+	if d := l.pong(ping); d != nil {
+		t.Errorf("%s was freed twice", d.ActionID)
+	}
+	if l.dispatched(dawn.Add(time.Minute+leaseTime), dispatchOf("r-3")) != 0 {
+		t.Error("the answer vouches for nothing")
+	}
+}
+
+func TestACancelDropsTheDispatchThatWaits(t *testing.T) {
+	for _, c := range []struct {
+		replay, action string
+		drops          bool
+	}{{"r", "", true}, {"r", "r-1", true}, {"r", "r-2", false}, {"other", "", false}} {
+		l := newLease(dawn, 10*time.Second)
+		ping := l.dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+		l.cancelled(c.replay, c.action)
+		if dropped := l.pong(ping) == nil; dropped != c.drops {
+			t.Errorf("cancel of %q, %q: dropped %v, want %v", c.replay, c.action, dropped, c.drops)
+		}
+	}
+}
+
+// told is a runner that passes on what it is asked to do.
+type told struct {
+	eager
+	dispatched chan string
+}
+
+func (told) Open(context.Context, runner.Stream, runner.Opened) error { return nil }
+
+func (r told) Handle(_ context.Context, e runner.Event) error {
+	if d, ok := e.(runner.Dispatched); ok {
+		r.dispatched <- d.ActionID
+	}
+	return nil
+}
+
+// late opens a stream, lets it stand for a minute and sends a dispatch.
+func late(t *testing.T, deaf bool, then func(*agenttest.Conn, <-chan string)) {
+	synctest.Test(t, func(t *testing.T) {
+		server, r := agenttest.New(), told{dispatched: make(chan string, 4)}
+		l := New(Config{
+			Server: agenttest.Address, MachineID: "m", Dial: server.Dial, Runner: r, Desk: unlocked{}, Evidence: NewEvidence(nil, nil),
+		})
+		over := errors.New("the test is over")
+		ctx, stop := context.WithCancelCause(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- l.Run(ctx) }()
+		defer func() {
+			stop(over)
+			if err := errors.Join(server.Close(), <-ended); !errors.Is(err, over) {
+				t.Errorf("Run = %v", err)
+			}
+		}()
+		c, err := server.Accept(ctx)
+		if err == nil {
+			err = c.Welcome(&reprisev1.Welcome{SessionId: "s"})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		if deaf {
+			c.Deaf()
+		}
+		err = c.Dispatch(&reprisev1.Dispatch{
+			ReplayId: "r", SessionId: "s", MachineId: "m", ActionId: "r-1", AttemptId: "r-1.1",
+			Action: &reprisev1.Action{Kind: &reprisev1.Action_Screenshot{Screenshot: &reprisev1.Screenshot{}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		then(c, r.dispatched)
+	})
+}
+
+func TestADispatchOnAQuietStreamThatIsUpIsDoneAtOnce(t *testing.T) {
+	late(t, false, func(_ *agenttest.Conn, dispatched <-chan string) {
+		select {
+		case <-dispatched:
+		default:
+			t.Error("the dispatch waits")
+		}
+	})
+}
+
+func TestADispatchThatTheServerNoLongerVouchesForIsDroppedWithTheStream(t *testing.T) {
+	late(t, true, func(c *agenttest.Conn, dispatched <-chan string) {
+		c.End(status.Error(codes.Unavailable, "the agent does not answer pings"))
+		synctest.Wait()
+		select {
+		case id := <-dispatched:
+			t.Errorf("%s was executed", id)
+		default:
+		}
+	})
+}
