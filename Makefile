@@ -10,6 +10,8 @@ SHELL       := /bin/bash -o pipefail
 BIN     := bin
 DESKTOP ?= virtual
 FUZZTIME ?= 30s
+SEEDS    ?= 1000
+SEED     ?=
 BUF     := go tool -modfile=tools/go.mod buf
 LINT    := go tool -modfile=tools/lint/go.mod golangci-lint
 GO      := go
@@ -47,6 +49,14 @@ test-x11: ## the driver suite on a real X display (installs xvfb and xterm where
 cases: ## the contract's cases, one line each
 	@tools/cases
 
+.PHONY: sim
+sim: ## SEEDS (1000) drawn plans of faults against the cores; SEED=n plays one and tells its story
+	@$(GO) run ./internal/sim/cmd/sim $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
+
+.PHONY: mutants
+mutants: ## deliberate mistakes in the cores, each of which the simulation must catch
+	@tools/mutants
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (30s), one line each
 	@FUZZTIME=$(FUZZTIME) tools/fuzz
@@ -56,7 +66,11 @@ docs-check: ## run the commands of the pages, read their snippets, follow their 
 	@tools/docs-check
 
 .PHONY: bench
-bench: ## benchmarks; a number counts as a ratio to another one of the same run
+bench: ## what must be fast, as ratios to what is measured in the same run, with a profile
+	@tools/bench
+
+.PHONY: bench-go
+bench-go: ## the packages' own benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: fmt

@@ -21,6 +21,7 @@ type witness struct {
 	attempts map[string]bool
 	taken3   map[string]int             // action id -> reports of it that were taken
 	answers  map[string]bool            // action id -> the server has answered a report of it
+	foreign  map[string]bool            // action ids that an agent has reported to which they were not delivered last
 	unusable map[string]bool            // attempts that found the desktop unusable, as the server was told
 	holders  map[int]*holder            // machine -> the session that holds it
 	opening  map[string]*holder         // session id -> that has claimed and is not welcomed
@@ -44,7 +45,7 @@ type holder struct {
 func newWitness(w *world) *witness {
 	return &witness{
 		w: w, born: map[string]int{}, sent: map[string]int{}, boots: map[string]string{}, attempts: map[string]bool{}, taken3: map[string]int{},
-		answers: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
+		answers: map[string]bool{}, foreign: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
 		owed: map[string]map[string]bool{}, giveUps: map[int][]time.Time{}, cancels: map[int]string{},
 		opens: map[int]*holder{}, holders: map[int]*holder{}, opening: map[string]*holder{}, welcomed: map[string]bool{},
 	}
@@ -79,6 +80,9 @@ func (v *witness) taken(o *owner, in dispatch.Input) {
 		if len(in.Results) > 0 {
 			v.giveUps[o.machine] = nil
 		}
+		for _, r := range in.Results {
+			v.heard(r)
+		}
 	case dispatch.Closed:
 		if h := v.holders[o.machine]; h != nil && h.id == in.SessionID {
 			v.holders[o.machine] = nil
@@ -89,12 +93,21 @@ func (v *witness) taken(o *owner, in dispatch.Input) {
 		}
 	case dispatch.Report:
 		v.giveUps[o.machine] = nil
+		v.heard(in.Result)
 		if in.Report.Code == replay.CodeDesktopUnavailable {
 			v.unusable[in.ActionID+in.AttemptID] = true
 			if h := v.holders[o.machine]; h != nil && h.id == in.SessionID {
 				h.usable = false
 			}
 		}
+	}
+}
+
+// heard notes a report from an agent that is not the one that has the action.
+func (v *witness) heard(r dispatch.Result) {
+	_, a, err := v.w.server.disk.action(replayOf(r.ActionID), r.ActionID)
+	if err == nil && a.SpoolID != r.Report.SpoolID {
+		v.foreign[r.ActionID] = true
 	}
 }
 

@@ -297,7 +297,7 @@ func (v *witness) ackLeaves(ref dispatch.Ref, verdict replay.Verdict) {
 			v.w.fail("I9", "the report of %s is accepted and not durable", ref.ActionID)
 		}
 	case replay.Duplicate:
-		if err != nil || !a.Reported && !a.Lost {
+		if err != nil || !a.Reported && !a.Lost && !v.foreign[ref.ActionID] {
 			v.w.fail("I3", "the report of %s is called a duplicate, and none was taken", ref.ActionID)
 		}
 	case replay.NoActiveReplay:

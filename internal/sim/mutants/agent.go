@@ -119,7 +119,13 @@ var agent = []Mutant{
 	{
 		Name: "keys-stay-down-after-a-crash", Promise: "C9: no key stays down, whatever happens",
 		File: "agent/runner/keys.go",
-		Old:  "if !c.keys.pressed {",
-		New:  "if !c.keys.pressed || e.Crashed {",
+		Old:  "case c.keys.pressed:",
+		New:  "case c.keys.pressed && !e.Crashed:",
+	},
+	{
+		Name: "keys-stay-down-with-a-lost-memory", Promise: "C9: no key stays down, whatever happens",
+		File: "agent/runner/keys.go",
+		Old:  "case e.Fresh:",
+		New:  "case e.Fresh && c.keys.pressed:",
 	},
 }
