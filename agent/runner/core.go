@@ -156,6 +156,9 @@ func (r *running) working() bool { return r.phase <= settling }
 // known. Nothing is executed while it can't.
 func (c *Core) Impaired() error { return c.broken }
 
+// Remembered is how many actions the core knows.
+func (c *Core) Remembered() int { return c.memory.Len() }
+
 // Opening returns what the agent says when it opens a stream; its ids are the
 // caller's to fill in.
 func (c *Core) Opening() work.Opening {

@@ -40,14 +40,19 @@ func (v *witness) streamLost(a *agent) {
 	}
 }
 
-// agentStepped: a result stays told until it is acknowledged.
+// agentStepped: a result stays told until it is acknowledged, and what need not be
+// told is forgotten in the end.
 func (v *witness) agentStepped(a *agent) {
+	o := a.core.Opening()
+	if n, most := a.core.Remembered(), v.w.plan.Policy.Remember+len(o.Results)+len(o.Unfinished)+1; n > most {
+		v.w.fail("I11", "the %s remembers %d actions, more than %d", a.name, n, most)
+	}
 	owed := v.owed[a.disk.id]
 	if len(owed) == 0 {
 		return
 	}
 	told := map[string]bool{}
-	for _, r := range a.core.Opening().Results {
+	for _, r := range o.Results {
 		told[r.ActionID] = true
 	}
 	for id := range owed {
