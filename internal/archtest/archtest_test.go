@@ -34,7 +34,7 @@ var rules = []rule{
 	{name: "agent never imports server", of: []string{"agent/"}, forbid: []string{"server/"}},
 	{
 		name: "only demo, cases and sim see both sides", of: []string{"internal/", "interceptors/"},
-		except: []string{"internal/demo/", "internal/stage/", "internal/cases/", "internal/sim/", "internal/archtest/"}, forbid: []string{"agent/", "server/"},
+		except: []string{"internal/demo/", "internal/stage/", "internal/cases/", "internal/sim/", "internal/bench/", "internal/archtest/"}, forbid: []string{"agent/", "server/"},
 	},
 	{
 		name: "generated types stop at the edges of the server", of: []string{"server/"},
@@ -48,6 +48,7 @@ var rules = []rule{
 		name: "generated types stop at the agent's link", of: []string{"agent/"},
 		except: []string{"agent/link/", "agent/agenttest/", "agent/cmd/"}, forbid: []string{"gen/"},
 	},
+	{name: "a benchmark sees the server alone", of: []string{"internal/bench/"}, forbid: []string{"agent/"}},
 	{name: "only winapi calls Windows", of: []string{"agent/", "server/", "internal/"}, except: []string{"agent/winapi/"}, forbid: []string{"golang.org/x/sys/windows", "github.com/lxn/win"}},
 }
 
