@@ -59,7 +59,9 @@ func TestADesktopThatRefusesAgainAndAgainUsesUpNoDeliveries(t *testing.T) {
 		if len(attempts) != len(sent) {
 			t.Errorf("%d attempts in %d deliveries", len(attempts), len(sent))
 		}
-		w.cure()
+		// One that is lost on the way is looked at against the limit.
+		w.relay.onDown(firstTime(isDispatch, drop))
+		w.desk.feel(mood{})
 		w.spentNothing(w.completed(id))
 		w.clicked(1, 2)
 	}, func(with *setup) { with.server.MaxDeliveries = 3 })
