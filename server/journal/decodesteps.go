@@ -65,6 +65,9 @@ func takeOut(data []byte, number protowire.Number) (values [][]byte, rest []byte
 			return nil, nil, err
 		}
 		if f.number == number && f.kind == protowire.BytesType {
+			if values == nil { // those that follow are likely as long
+				values = make([][]byte, 0, 1+min(len(data)/len(f.whole), 1000))
+			}
 			values = append(values, f.bytes)
 		} else {
 			rest = append(rest, f.whole...)

@@ -17,9 +17,9 @@ import (
 type Config struct {
 	Machines int           // with an action in flight each; 0 means 100,000
 	Spread   time.Duration // over which the deadlines fall due, evenly; 0 means 10 s
-	Sweeps   int           // how many are watched; 0 means 6
-	// SweepEvery is the time between two sweeps; 0 means 1 s. Half of it is taken
-	// as the time in which nothing is swept, to compare with.
+	Sweeps   int           // how many are watched; 0 means 3
+	// SweepEvery is the time between two sweeps; 0 means 10 s, as a server has it.
+	// A sweep must take less than half of it: what lies between is compared with.
 	SweepEvery time.Duration
 	Every      time.Duration // between two dispatches on the machine that is watched; 0 means 500 µs
 }
@@ -82,10 +82,10 @@ func (c Config) filled() Config {
 		c.Spread = 10 * time.Second
 	}
 	if c.Sweeps <= 0 {
-		c.Sweeps = 6
+		c.Sweeps = 3
 	}
 	if c.SweepEvery <= 0 {
-		c.SweepEvery = time.Second
+		c.SweepEvery = 10 * time.Second
 	}
 	if c.Every <= 0 {
 		c.Every = 500 * time.Microsecond

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, w io.Writer) (err error) {
 	flags.IntVar(&o.machines, "machines", 100_000, "machines with an action in flight")
 	flags.IntVar(&o.replays, "replays", 1000, "live replays at a restart, with 100 queued actions each")
 	flags.DurationVar(&o.spread, "spread", 10*time.Second, "time over which the deadlines fall due")
-	flags.DurationVar(&o.sweepEvery, "sweep-every", time.Second, "time between two sweeps")
+	flags.DurationVar(&o.sweepEvery, "sweep-every", 10*time.Second, "time between two sweeps")
 	flags.StringVar(&o.only, "only", "", "measure only this goal: N5 or N6")
 	flags.StringVar(&o.profile, "cpuprofile", "", "file that gets a profile of all of it")
 	if err := flags.Parse(args); err != nil {
