@@ -73,7 +73,7 @@ func FuzzServerFrames(f *testing.F) {
 		heard := &listener{}
 		l := New(Config{MachineID: "m", Runner: heard, Camera: camera{}, Evidence: NewEvidence(nil, nil)})
 		s := newSession(l, nil)
-		s.lease = newLease(time.Now(), time.Hour)
+		s.lease = NewLease(time.Now(), time.Hour)
 		if err := s.handle(t.Context(), m); err != nil {
 			t.Fatalf("the stream ended: %v", err)
 		}

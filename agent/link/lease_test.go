@@ -23,51 +23,70 @@ func dispatchOf(actionID string) work.Dispatch {
 }
 
 func TestADispatchCountsWhileTheServerHasAnsweredAMomentAgo(t *testing.T) {
-	l := newLease(dawn, 10*time.Second)
-	if l.dispatched(dawn.Add(leaseTime), dispatchOf("r-1")) != 0 {
+	l := NewLease(dawn, 10*time.Second)
+	if l.Dispatched(dawn.Add(leaseTime), dispatchOf("r-1")) != 0 {
 		t.Error("asked although the hello was answered")
 	}
-	if l.dispatched(dawn.Add(leaseTime+1), dispatchOf("r-1")) == 0 {
+	if l.Dispatched(dawn.Add(leaseTime+1), dispatchOf("r-1")) == 0 {
 		t.Error("not asked although nothing vouches for the stream")
 	}
 	l.acked(&said{"r-1", dawn.Add(5 * time.Second)}, "r-0") // to a report of before
-	if l.dispatched(dawn.Add(5*time.Second), dispatchOf("r-2")) == 0 {
+	if l.Dispatched(dawn.Add(5*time.Second), dispatchOf("r-2")) == 0 {
 		t.Error("an answer to another report counted")
 	}
 	l.acked(&said{"r-1", dawn.Add(5 * time.Second)}, "r-1")
-	if l.dispatched(dawn.Add(6*time.Second), dispatchOf("r-2")) != 0 {
+	if l.Dispatched(dawn.Add(6*time.Second), dispatchOf("r-2")) != 0 {
 		t.Error("asked although a report was answered")
 	}
-	l.answered(dawn) // late news
-	if l.dispatched(dawn.Add(6*time.Second), dispatchOf("r-3")) != 0 {
+	l.Answered(dawn) // late news
+	if l.Dispatched(dawn.Add(6*time.Second), dispatchOf("r-3")) != 0 {
 		t.Error("late news took the newer ones away")
 	}
 }
 
 func TestAShortPingTimeoutShortensTheLease(t *testing.T) {
-	l := newLease(dawn, 300*time.Millisecond)
-	if l.dispatched(dawn.Add(150*time.Millisecond), dispatchOf("r-1")) != 0 || l.dispatched(dawn.Add(151*time.Millisecond), dispatchOf("r-1")) == 0 {
+	l := NewLease(dawn, 300*time.Millisecond)
+	if l.Dispatched(dawn.Add(150*time.Millisecond), dispatchOf("r-1")) != 0 || l.Dispatched(dawn.Add(151*time.Millisecond), dispatchOf("r-1")) == 0 {
 		t.Error("the lease is not half of the ping timeout")
 	}
 }
 
 func TestADispatchThatWaitsIsFreedByTheAnswerToItsOwnPing(t *testing.T) {
-	l := newLease(dawn, 10*time.Second)
-	old := l.dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
-	ping := l.dispatched(dawn.Add(time.Minute), dispatchOf("r-2"))
+	l := NewLease(dawn, 10*time.Second)
+	old := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+	ping := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-2"))
 	for _, n := range []uint64{0, 1, old} {
-		if d := l.pong(n); d != nil {
+		if d, _ := l.Pong(dawn.Add(time.Minute), n); d != nil {
 			t.Errorf("pong %d freed %s", n, d.ActionID)
 		}
 	}
-	if d := l.pong(ping); d == nil || d.ActionID != "r-2" {
+	if d, _ := l.Pong(dawn.Add(time.Minute), ping); d == nil || d.ActionID != "r-2" {
 		t.Errorf("freed %v, want the newer dispatch", d)
 	}
-	if d := l.pong(ping); d != nil {
+	if d, _ := l.Pong(dawn.Add(time.Minute), ping); d != nil {
 		t.Errorf("%s was freed twice", d.ActionID)
 	}
-	if l.dispatched(dawn.Add(time.Minute+leaseTime), dispatchOf("r-3")) != 0 {
+	if l.Dispatched(dawn.Add(time.Minute+leaseTime), dispatchOf("r-3")) != 0 {
 		t.Error("the answer vouches for nothing")
+	}
+}
+
+// A process that is frozen between the ping and its answer wakes with both the
+// dispatch and an answer that is as old.
+func TestAnAnswerThatIsLateItselfVouchesForNothing(t *testing.T) {
+	l := NewLease(dawn, 10*time.Second)
+	first := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+	late := dawn.Add(2 * time.Minute)
+	d, second := l.Pong(late, first)
+	if d != nil || second == 0 || second == first {
+		t.Fatalf("a late answer freed %v, and asked with %d", d, second)
+	}
+	if d, _ := l.Pong(late.Add(2*time.Second), second); d == nil {
+		t.Error("on a slow way nothing ever counts")
+	}
+	again := l.Dispatched(late.Add(time.Hour), dispatchOf("r-2"))
+	if d, _ := l.Pong(late.Add(2*time.Hour), again); d != nil {
+		t.Error("a way that was slow once is never doubted again")
 	}
 }
 
@@ -76,10 +95,11 @@ func TestACancelDropsTheDispatchThatWaits(t *testing.T) {
 		replay, action string
 		drops          bool
 	}{{"r", "", true}, {"r", "r-1", true}, {"r", "r-2", false}, {"other", "", false}} {
-		l := newLease(dawn, 10*time.Second)
-		ping := l.dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
-		l.cancelled(c.replay, c.action)
-		if dropped := l.pong(ping) == nil; dropped != c.drops {
+		l := NewLease(dawn, 10*time.Second)
+		ping := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+		l.Cancelled(c.replay, c.action)
+		d, _ := l.Pong(dawn.Add(time.Minute), ping)
+		if dropped := d == nil; dropped != c.drops {
 			t.Errorf("cancel of %q, %q: dropped %v, want %v", c.replay, c.action, dropped, c.drops)
 		}
 	}

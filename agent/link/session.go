@@ -33,7 +33,7 @@ type session struct {
 	end      context.CancelCauseFunc
 	spoolID  string
 	settings work.Settings
-	lease    lease                // only the reader uses it
+	lease    Lease                // only the reader uses it
 	reported atomic.Pointer[said] // the last one
 	pongs    chan uint64
 	goAway   chan time.Duration
@@ -59,7 +59,7 @@ func (s *session) run(parent context.Context) (Ending, error) {
 	}
 	began := time.Now()
 	s.settings = settings(welcome.GetSettings())
-	s.lease = newLease(opening, s.settings.PingTimeout)
+	s.lease = NewLease(opening, s.settings.PingTimeout)
 	s.log.Info("the stream is open", logkeys.Session, welcome.GetSessionId())
 	// Attached first: what the runner says at once may have to be followed by the
 	// desktop's state.
@@ -163,7 +163,7 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 	case *reprisev1.ConnectResponse_Resume:
 		return s.toRunner(ctx, runner.Resumed{ReplayID: m.Resume.GetReplayId(), PauseID: m.Resume.GetPauseId()})
 	case *reprisev1.ConnectResponse_Cancel:
-		s.lease.cancelled(m.Cancel.GetReplayId(), m.Cancel.GetActionId())
+		s.lease.Cancelled(m.Cancel.GetReplayId(), m.Cancel.GetActionId())
 		return s.toRunner(ctx, runner.Cancelled{ReplayID: m.Cancel.GetReplayId(), ActionID: m.Cancel.GetActionId()})
 	case *reprisev1.ConnectResponse_Capture:
 		s.capture(m.Capture)
@@ -176,8 +176,13 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 	case *reprisev1.ConnectResponse_Ping:
 		s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Pong{Pong: &reprisev1.Pong{Number: m.Ping.GetNumber()}}})
 	case *reprisev1.ConnectResponse_Pong:
-		if d := s.lease.pong(m.Pong.GetNumber()); d != nil {
+		d, again := s.lease.Pong(time.Now(), m.Pong.GetNumber())
+		switch {
+		case d != nil:
 			return s.toRunner(ctx, runner.Dispatched{Dispatch: *d})
+		case again != 0:
+			s.ping(again)
+			return nil
 		}
 		select {
 		case s.pongs <- m.Pong.GetNumber(): // watch waits for nobody
@@ -203,7 +208,7 @@ func (s *session) dispatch(ctx context.Context, d *reprisev1.Dispatch) error {
 	if out.Invalid == "" && s.cfg.Camera != nil {
 		s.cfg.Camera.Received(out.Action.Masks)
 	}
-	if number := s.lease.dispatched(time.Now(), out); number != 0 {
+	if number := s.lease.Dispatched(time.Now(), out); number != 0 {
 		s.ping(number)
 		return nil
 	}
