@@ -98,7 +98,7 @@ func TestARecordKeepsNothingOfItsRow(t *testing.T) {
 	if step.Name != "save" || step.Kind != "click" || string(step.Payload) != "where to click" || step.Checks[0].ID != "c" {
 		t.Errorf("the step is %+v when its row is gone", step)
 	}
-	if grown := append(step.Payload, 'x'); len(grown) > 0 && cap(step.Payload) != len(step.Payload) {
+	if cap(step.Payload) != len(step.Payload) {
 		t.Error("a payload could grow into the one behind it")
 	}
 }
