@@ -31,6 +31,10 @@ type agent struct {
 	open     bool
 	opened   time.Duration
 	pings    *liveness.Pings
+	lease    link.Lease
+	hailed   time.Time // when the hello was said
+	said     string    // the action that was reported last, and when
+	saidAt   time.Time
 	retry    link.Retry
 	after    time.Duration // when the server asked it to come back
 	backlog  []runner.Effect
@@ -118,6 +122,7 @@ func (a *agent) carryOut(effect runner.Effect) {
 			a.told = nil
 		}
 		a.send(report{e.Report, a.disk.id})
+		a.said, a.saidAt = e.ActionID, a.now()
 		a.w.tell("the %s reports %s: %s", a.name, e.ActionID, outcomeOf(e.Outcome))
 		a.w.hitIn(&a.process, a.m.id, ReportSent)
 	case runner.SendProgress:
@@ -204,6 +209,7 @@ func (a *agent) dial() {
 	c.toAgent = func(msg any) { a.hear(c, msg) }
 	c.toServer = func(any) {}
 	h := a.hello()
+	a.hailed = a.now()
 	c.carryUp(dialled{c})
 	c.toServer = func(msg any) {
 		if d, ok := msg.(dialled); ok {
@@ -280,8 +286,15 @@ func (a *agent) hear(c *conn, msg any) {
 	case dispatch.Deliver:
 		a.w.tell("the %s receives %s", a.name, m.Delivery.AttemptID)
 		a.w.hitIn(&a.process, a.m.id, Received)
+		if number := a.lease.Dispatched(a.now(), dispatched(m)); number != 0 {
+			a.send(ping{number})
+			return
+		}
 		a.step(runner.Dispatched{Dispatch: dispatched(m)})
 	case dispatch.Ack:
+		if m.Ref.ActionID == a.said {
+			a.lease.Answered(a.saidAt)
+		}
 		a.w.hitIn(&a.process, a.m.id, AckCame)
 		a.step(runner.Acked{Ack: runner.Ack{ActionID: m.Ref.ActionID, AttemptID: m.Ref.AttemptID}})
 	case dispatch.ShowPause:
@@ -289,6 +302,7 @@ func (a *agent) hear(c *conn, msg any) {
 	case dispatch.EndPause:
 		a.step(runner.Resumed{ReplayID: m.ReplayID, PauseID: m.PauseID})
 	case dispatch.CancelAction:
+		a.lease.Cancelled(m.ReplayID, m.ActionID)
 		a.step(runner.Cancelled{ReplayID: m.ReplayID, ActionID: m.ActionID})
 	case goAway:
 		a.after = max(m.after, time.Millisecond)
@@ -296,7 +310,19 @@ func (a *agent) hear(c *conn, msg any) {
 	case ping:
 		a.send(pong(m))
 	case pong:
-		a.pings.Pong(a.now(), m.number)
+		a.answered(m.number)
+	}
+}
+
+func (a *agent) answered(number uint64) {
+	d, again := a.lease.Pong(a.now(), number)
+	switch {
+	case d != nil:
+		a.step(runner.Dispatched{Dispatch: *d})
+	case again != 0:
+		a.send(ping{again})
+	default:
+		a.pings.Pong(a.now(), number)
 	}
 }
 
@@ -310,6 +336,7 @@ func (a *agent) welcome(m welcome) {
 	a.open, a.opened = true, a.w.now
 	a.w.witness.streamOpened(a)
 	a.pings = liveness.New(a.now(), pingInterval, pingTimeout)
+	a.lease, a.said = link.NewLease(a.hailed, pingTimeout), ""
 	a.attend(a.conn)
 	a.step(e)
 }

@@ -19,12 +19,13 @@ const (
 type agentWitness struct {
 	shown    map[string]bool          // pause ids
 	told     map[string]bool          // actions that it has reported
+	forgot   map[string]bool          // actions whose report it knows to be answered
 	waiting  map[string]time.Duration // reports of this stream without an answer, since when
 	progress time.Duration            // when it last said how far it is
 }
 
 func (v *witness) agentStarted(a *agent) {
-	v.agents[a] = &agentWitness{shown: map[string]bool{}, told: map[string]bool{}, waiting: map[string]time.Duration{}}
+	v.agents[a] = &agentWitness{shown: map[string]bool{}, told: map[string]bool{}, forgot: map[string]bool{}, waiting: map[string]time.Duration{}}
 	if v.owed[a.disk.id] == nil {
 		v.owed[a.disk.id] = map[string]bool{}
 	}
@@ -78,6 +79,8 @@ func (v *witness) reports(a *agent, r work.Report) {
 	case a.core.Impaired() != nil:
 	case !a.reported(r.ActionID):
 		v.w.fail("C6", "the %s reports %s, and its result is not on the disk", a.name, r.ActionID)
+	case aw.forgot[r.ActionID]:
+		return // it is said once more, and nothing waits for the answer
 	case e.State == spool.Finished:
 		v.owed[a.disk.id][r.ActionID] = true
 	}
@@ -91,6 +94,7 @@ func (v *witness) forgets(a *agent, r spool.Record) {
 	if !v.answers[r.ActionID] {
 		v.w.fail("C7", "the %s forgets the result of %s, which the server has not answered", a.name, r.ActionID)
 	}
+	v.agents[a].forgot[r.ActionID] = true
 	delete(v.owed[a.disk.id], r.ActionID)
 	delete(v.agents[a].waiting, r.ActionID)
 }
@@ -172,9 +176,9 @@ func (v *witness) input(a *agent, j *job) {
 	case v.inputs[j.ActionID] > 1 && !step.Safe:
 		v.w.fail("I8", "%s touches the desktop a second time", j.ActionID)
 	}
-	// An agent that another one has replaced while it stood still cannot know. What it
-	// had is outcome unknown, or safe to run twice.
-	if !act.Lost && act.SpoolID == a.disk.id {
+	// An agent that was replaced in the middle of an action cannot know. What it had is
+	// outcome unknown, or safe to run twice.
+	if !act.Lost && (act.SpoolID == a.disk.id || !step.Safe) {
 		v.inOrder(d, r, act, j)
 	}
 	d.ledger = append(d.ledger, effect{replayID: j.ReplayID, actionID: j.ActionID, step: act.Step, at: v.w.now, seq: v.executed})
