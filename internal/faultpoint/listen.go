@@ -3,6 +3,7 @@ package faultpoint
 import (
 	"encoding/json"
 	"net"
+	"sync"
 )
 
 // Arrival says that a process stands at a point.
@@ -36,25 +37,31 @@ func Listen() (*Listener, error) {
 // Address is what goes into the environment of the processes.
 func (l *Listener) Address() string { return l.listener.Addr().String() }
 
-// Arrivals delivers who stands at a point, in order. It is closed by Close.
+// Arrivals delivers who stands at a point: one that came because another was let go
+// on comes after it. It is closed after Close.
 func (l *Listener) Arrivals() <-chan Arrival { return l.arrivals }
 
 // Close ends listening.
 func (l *Listener) Close() error { return l.listener.Close() }
 
+// accept takes each arrival by itself: a process may be stopped in the middle of
+// saying where it is.
 func (l *Listener) accept() {
-	defer close(l.arrivals)
+	var saying sync.WaitGroup
+	defer func() { saying.Wait(); close(l.arrivals) }()
 	for {
 		conn, err := l.listener.Accept()
 		if err != nil {
 			return
 		}
-		var a Arrival
-		if json.NewDecoder(conn).Decode(&a) != nil {
-			_ = conn.Close()
-			continue
-		}
-		a.conn = conn
-		l.arrivals <- a
+		saying.Go(func() {
+			var a Arrival
+			if json.NewDecoder(conn).Decode(&a) != nil {
+				_ = conn.Close()
+				return
+			}
+			a.conn = conn
+			l.arrivals <- a
+		})
 	}
 }
