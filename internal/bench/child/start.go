@@ -16,15 +16,16 @@ type Started struct {
 	cmd *exec.Cmd
 }
 
-// Start runs this program again with args, which must lead to Attend, and waits
-// until it serves. What it says on its standard error goes to this process's. ctx
-// ends it the hard way, Stop in order.
-func Start(ctx context.Context, args ...string) (*Started, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("child: %w", err)
+// Start runs a program with args, which must lead to Attend, and waits until it
+// serves. The program is this one again, unless it is named. What it says on its
+// standard error goes to this process's. ctx ends it the hard way, Stop in order.
+func Start(ctx context.Context, program string, args ...string) (_ *Started, err error) {
+	if program == "" {
+		if program, err = os.Executable(); err != nil {
+			return nil, fmt.Errorf("child: %w", err)
+		}
 	}
-	s := &Started{cmd: exec.CommandContext(ctx, self, args...)}
+	s := &Started{cmd: exec.CommandContext(ctx, program, args...)}
 	s.cmd.Stderr = os.Stderr
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, fmt.Errorf("child: %w", err)

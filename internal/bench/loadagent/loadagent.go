@@ -149,7 +149,7 @@ func (a *Agent) acknowledged(m *reprisev1.ConnectResponse) error {
 		a.sizes.Ack = proto.Size(m)
 	}
 	a.acked++
-	if ack.GetVerdict() != reprisev1.ReportVerdict_REPORT_VERDICT_ACCEPTED || a.acked != a.received {
+	if ack.GetVerdict() != reprisev1.ReportVerdict_REPORT_VERDICT_ACCEPTED || a.acked != a.received || ack.GetActionId() != a.job.GetActionId() {
 		return fmt.Errorf("loadagent: %s: the report of %s, number %d of %d received, was answered %s", a.machine, ack.GetActionId(), a.acked, a.received, ack.GetVerdict())
 	}
 	return nil

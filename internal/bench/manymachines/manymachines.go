@@ -33,40 +33,21 @@ func Measure(ctx context.Context, c Config) (_ report.Section, err error) {
 		return report.Section{}, err
 	}
 	defer func() { err = errors.Join(err, raw.Close()) }()
-	ours, err := systems.StartReprise(ctx, c.Dir, c.Machines)
+	ours, err := systems.StartReprise(ctx, "", c.Dir, c.Machines)
 	if err != nil {
 		return report.Section{}, err
 	}
 	defer func() { err = errors.Join(err, ours.Close()) }()
-	var limits, actuals []systems.Measured
-	for i := range c.Repetitions + 1 {
-		limit, err := raw.Run(ctx, c.Actions)
-		if err != nil {
-			return report.Section{}, err
-		}
-		actual, err := ours.Run(ctx, c.Actions)
-		if err != nil {
-			return report.Section{}, err
-		}
-		if i > 0 { // the first one connects and warms both up
-			limits, actuals = append(limits, limit), append(actuals, actual)
-		}
+	limits, actuals, err := inTurn(ctx, raw, ours, c)
+	if err != nil {
+		return report.Section{}, err
 	}
 	if c.Profile != "" {
-		if err := profile(ctx, ours, c); err != nil {
+		if err := ours.Profile(ctx, 2*c.Actions, c.Profile); err != nil { // a repetition that does not count
 			return report.Section{}, err
 		}
 	}
 	return section(c, limits, actuals), nil
-}
-
-// profile takes a profile of the server in a repetition that does not count.
-func profile(ctx context.Context, s *systems.Reprise, c Config) error {
-	if err := s.Server().Profile(c.Profile); err != nil {
-		return err
-	}
-	_, err := s.Run(ctx, 2*c.Actions)
-	return errors.Join(err, s.Server().EndProfile())
 }
 
 // section says what the repetitions gave.

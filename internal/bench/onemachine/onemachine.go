@@ -55,7 +55,7 @@ func Measure(ctx context.Context, c Config) (_ report.Section, err error) {
 		all = append(all, o)
 	}
 	if c.Profile != "" {
-		if err := b.profile(ctx, c); err != nil {
+		if err := b.ours.Profile(ctx, 4*c.Actions, c.Profile); err != nil { // a repetition that does not count
 			return report.Section{}, err
 		}
 	}
@@ -82,7 +82,7 @@ func open(ctx context.Context, c Config) (_ *bench, err error) {
 	if b.raw, err = systems.StartRaw(ctx, 1); err != nil {
 		return nil, err
 	}
-	if b.ours, err = systems.StartReprise(ctx, filepath.Join(c.Dir, "server"), 1); err != nil {
+	if b.ours, err = systems.StartReprise(ctx, "", filepath.Join(c.Dir, "server"), 1); err != nil {
 		return nil, err
 	}
 	if b.commits, err = commits.Open(ctx, filepath.Join(c.Dir, "commits")); err != nil {
@@ -94,7 +94,7 @@ func open(ctx context.Context, c Config) (_ *bench, err error) {
 	if b.temp, err = os.MkdirTemp(c.MemoryDir, "reprise-bench-*"); err != nil {
 		return nil, err
 	}
-	b.inMemory, err = systems.StartReprise(ctx, b.temp, 1)
+	b.inMemory, err = systems.StartReprise(ctx, "", b.temp, 1)
 	return b, err
 }
 
@@ -157,15 +157,6 @@ func (b *bench) repeat(ctx context.Context, actions int) (o once, err error) {
 func p50(ctx context.Context, s systems.System, actions int) (time.Duration, error) {
 	m, err := s.Run(ctx, actions)
 	return report.Quantile(m.RoundTrips, 0.5), err
-}
-
-// profile takes a profile of the server in a repetition that does not count.
-func (b *bench) profile(ctx context.Context, c Config) error {
-	if err := b.ours.Server().Profile(c.Profile); err != nil {
-		return err
-	}
-	_, err := b.ours.Run(ctx, 4*c.Actions)
-	return errors.Join(err, b.ours.Server().EndProfile())
 }
 
 // section says what the repetitions gave.

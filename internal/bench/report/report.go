@@ -59,7 +59,9 @@ func Durations(what string, ds []time.Duration) Fact {
 func Write(w io.Writer, sections ...Section) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { _, _ = fmt.Fprintln(t, strings.Join(cells, "\t")) } // Flush says what went wrong
-	row("GOAL", "WHAT", "RATIO", "SPREAD", "LIMIT", "")
+	if slices.ContainsFunc(sections, func(s Section) bool { return len(s.Goals) > 0 }) {
+		row("GOAL", "WHAT", "RATIO", "SPREAD", "LIMIT", "")
+	}
 	for _, s := range sections {
 		for _, g := range s.Goals {
 			if len(g.Ratios) == 0 {

@@ -27,14 +27,15 @@ type Reprise struct {
 var _ System = (*Reprise)(nil)
 
 // StartReprise starts a server on a folder, which must be empty, and connects so
-// many machines to it.
-func StartReprise(ctx context.Context, dir string, machines int) (*Reprise, error) {
+// many machines to it. The server is this program's own, unless the program of
+// another build is named.
+func StartReprise(ctx context.Context, program, dir string, machines int) (*Reprise, error) {
 	secrets, operator, err := register(dir, machines)
 	if err != nil {
 		return nil, fmt.Errorf("register the machines: %w", err)
 	}
 	s := &Reprise{conns: make([]*grpc.ClientConn, machines)}
-	if s.child, err = child.Start(ctx, ServeFlag, kindReprise+dir); err != nil {
+	if s.child, err = child.Start(ctx, program, ServeFlag, kindReprise+dir); err != nil {
 		return nil, err
 	}
 	s.operator, err = loadagent.Dial(s.child.Address, operator)
@@ -66,9 +67,6 @@ func register(dir string, machines int) (secrets []string, operator string, err 
 
 func machine(i int) string { return fmt.Sprintf("desk-%d", i+1) }
 
-// Server implements System.
-func (s *Reprise) Server() *child.Server { return &s.child.Server }
-
 // Close implements System.
 func (s *Reprise) Close() error {
 	return errors.Join(closeAll(append(s.conns, s.operator)), s.child.Stop())
@@ -79,14 +77,24 @@ func (s *Reprise) Sizes() loadagent.Sizes { return s.sizes }
 
 // Run implements System.
 func (s *Reprise) Run(ctx context.Context, actions int) (Measured, error) {
-	m, err := s.run(ctx, actions)
+	return s.run(ctx, actions, "")
+}
+
+// Profile is a Run that leaves a profile of the server's processor time at path.
+func (s *Reprise) Profile(ctx context.Context, actions int, path string) error {
+	_, err := s.run(ctx, actions, path)
+	return err
+}
+
+func (s *Reprise) run(ctx context.Context, actions int, profile string) (Measured, error) {
+	m, err := s.load(ctx, actions, profile)
 	if err != nil {
 		return Measured{}, fmt.Errorf("the server: %w", err)
 	}
 	return m, nil
 }
 
-func (s *Reprise) run(ctx context.Context, actions int) (Measured, error) {
+func (s *Reprise) load(ctx context.Context, actions int, profile string) (Measured, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	agents, replays := make([]*loadagent.Agent, len(s.conns)), make([]string, len(s.conns))
@@ -108,7 +116,7 @@ func (s *Reprise) run(ctx context.Context, actions int) (Measured, error) {
 	for i, a := range agents {
 		workers[i] = a
 	}
-	m, err := measure(s.Server(), workers, actions)
+	m, err := measure(&s.child.Server, workers, actions, profile)
 	if err != nil {
 		return Measured{}, err
 	}

@@ -32,21 +32,31 @@ type System interface {
 	// Run has each machine do the given number of actions and fails unless all of
 	// them were done, once and in order.
 	Run(ctx context.Context, actions int) (Measured, error)
-	// Server is the server's process.
-	Server() *child.Server
 	// Close ends the server in order.
 	Close() error
 }
 
-// measure runs the workers and reads what the server uses meanwhile.
-func measure(server *child.Server, workers []race.Worker, actions int) (Measured, error) {
+// measure runs the workers and reads what the server uses meanwhile. A profile of
+// that is left at the path, unless it is empty.
+func measure(server *child.Server, workers []race.Worker, actions int, profile string) (Measured, error) {
 	var m Measured
 	var before time.Duration
 	res, err := race.Run(workers, actions, race.Hooks{
-		Begin: func() (err error) { before, err = server.CPU(); return err },
+		Begin: func() (err error) {
+			if profile != "" {
+				err = server.Profile(profile)
+			}
+			if err == nil {
+				before, err = server.CPU()
+			}
+			return err
+		},
 		End: func() error {
 			after, err := server.CPU()
 			m.CPU = after - before
+			if err == nil && profile != "" {
+				err = server.EndProfile()
+			}
 			return err
 		},
 	})
@@ -97,7 +107,7 @@ type raw struct {
 func StartRaw(ctx context.Context, machines int) (System, error) {
 	s := &raw{conns: make([]*grpc.ClientConn, machines)}
 	var err error
-	if s.child, err = child.Start(ctx, ServeFlag, kindRaw); err != nil {
+	if s.child, err = child.Start(ctx, "", ServeFlag, kindRaw); err != nil {
 		return nil, err
 	}
 	err = connect(s.conns, func(int) (*grpc.ClientConn, error) { return rawstream.Dial(s.child.Address) })
@@ -106,8 +116,6 @@ func StartRaw(ctx context.Context, machines int) (System, error) {
 	}
 	return s, nil
 }
-
-func (s *raw) Server() *child.Server { return &s.child.Server }
 
 func (s *raw) Close() error { return errors.Join(closeAll(s.conns), s.child.Stop()) }
 
@@ -122,7 +130,7 @@ func (s *raw) Run(ctx context.Context, actions int) (Measured, error) {
 	if err != nil {
 		return Measured{}, err
 	}
-	m, err := measure(s.Server(), workers, actions)
+	m, err := measure(&s.child.Server, workers, actions, "")
 	if err != nil {
 		return Measured{}, fmt.Errorf("the raw stream: %w", err)
 	}
