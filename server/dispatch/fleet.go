@@ -206,36 +206,57 @@ func (l *Loop) drain(ctx context.Context) error {
 	}
 }
 
+// Machines look at their deadlines a few at a time: a dispatch on any machine waits
+// in the scheduler's queue behind those that were woken before it. Who does not
+// answer soon is busy, and the next ones are asked meanwhile.
+const (
+	sweepAtOnce   = 16
+	sweepPatience = time.Millisecond
+)
+
 // sweep asks every machine to look once more. A machine that is busy holds up no
 // other one: its answer is simply missing.
 func (f *Fleet) sweep(ctx context.Context) {
 	start := time.Now()
 	machines := f.Machines()
 	found := make(chan Swept, len(machines))
-	asked := 0
-	for _, id := range machines {
-		if f.Loop(id).TryPost(Sweep{Done: func(s Swept) { found <- s }}) {
-			asked++
+	var sum Swept
+	asked, answered := 0, 0
+	collect := func(patience time.Duration) {
+		late := time.NewTimer(patience)
+		defer late.Stop()
+		for answered < asked {
+			select {
+			case s := <-found:
+				answered++
+				sum.add(s)
+			case <-late.C:
+				return
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
-	sum := Swept{Unanswered: len(machines) - asked}
-	late := time.NewTimer(f.scanEvery / 2)
-	defer late.Stop()
-	for answered := 0; answered < asked; answered++ {
-		select {
-		case s := <-found:
-			sum.Orphans += s.Orphans
-			sum.Resent += s.Resent
-			sum.GaveUp += s.GaveUp
-			sum.Skipped += s.Skipped
-			sum.InFlight += s.InFlight
-			continue
-		case <-late.C:
-			sum.Unanswered += asked - answered
-		case <-ctx.Done():
-			return
+	for some := range slices.Chunk(machines, sweepAtOnce) {
+		for _, id := range some {
+			if f.Loop(id).TryPost(Sweep{Done: func(s Swept) { found <- s }}) {
+				asked++
+			}
 		}
-		break
+		collect(sweepPatience)
 	}
+	collect(f.scanEvery/2 - time.Since(start))
+	if ctx.Err() != nil {
+		return
+	}
+	sum.Unanswered = len(machines) - answered
 	f.swept(sum, len(machines), time.Since(start))
+}
+
+func (s *Swept) add(other Swept) {
+	s.Orphans += other.Orphans
+	s.Resent += other.Resent
+	s.GaveUp += other.GaveUp
+	s.Skipped += other.Skipped
+	s.InFlight += other.InFlight
 }
