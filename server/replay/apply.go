@@ -115,7 +115,7 @@ func (r *Replay) create(id string, c Created, at time.Time) error {
 		Labels: c.Labels, Unattended: c.Unattended, Masks: c.Masks, Open: c.Open, State: Queued, InFlight: -1, CreatedAt: at, UpdatedAt: at,
 		Actions: make([]Action, 0, len(c.Steps)), current: make([]int, 0, len(c.Steps)),
 		older: map[int][]int{}, byID: make(map[string]int, len(c.Steps)), gatePassed: map[int]bool{},
-		appends: map[string]appended{}, names: map[string]int{},
+		appends: map[string]appended{}, names: make(map[string]int, len(c.Steps)),
 	}
 	r.Steps = slices.Clip(c.Steps) // what is appended must not grow into the event's own steps
 	r.queueFrom(0)

@@ -1,11 +1,14 @@
 package replay
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+)
 
 // actionID is the id of a decision to run a step. It is derived, not drawn: the
 // same journal gives the same ids.
 func actionID(replayID string, step, resumes, retries int) string {
-	id := fmt.Sprintf("%s-%d", replayID, step+1)
+	id := replayID + "-" + strconv.Itoa(step+1)
 	switch {
 	case resumes == 1:
 		id += "_resume"
