@@ -90,8 +90,19 @@ func TestCase_h_AFrozenAgentBeginsNothingWhenItWakes(t *testing.T) {
 			th.goOn(a)
 			th.passAll()
 			th.decide(middleStep)
-			th.settled()
+			th.notBegun(th.settled())
 		})
+	}
+}
+
+// notBegun checks that the first agent took nothing of the step's first delivery in hand.
+func (th *theatre) notBegun(r *reprisev1.Replay) {
+	th.t.Helper()
+	id := firstAction(r, middleStep).GetActionId()
+	for line := range strings.Lines(th.Agent.Output()) {
+		if strings.Contains(line, "msg=executing") && strings.Contains(line, "action="+id+" ") {
+			th.t.Errorf("the agent woke and began: %s", line)
+		}
 	}
 }
 
@@ -101,8 +112,8 @@ func (th *theatre) resume(args ...string) {
 	th.must(err)
 }
 
-// An agent that answers pings late enough to keep its stream, and no report: the
-// action is an orphan.
+// Here a deadline is shorter than the pings: the action is an orphan before anybody knows
+// that the agent is frozen.
 func TestCase_h_AFrozenAgentOnAStreamThatStaysUpIsGivenUp(t *testing.T) {
 	p := three
 	p.server = []string{"--receipt-timeout", "300ms", "--orphan-timeout", "600ms", "--scan-interval", "600ms", "--max-resends", "0"}
@@ -163,8 +174,10 @@ func TestCase_h_AFrozenAgentDoesNotDoWhatWasCancelledAfterItsStreamWasClosed(t *
 	th.passAll()
 	th.noticed()
 	th.cancel()
+	r := th.get()
 	th.thaw(th.Agent)
 	th.leftAs(three.marks[:1])
+	th.notBegun(r)
 }
 
 func (th *theatre) cancel() {
@@ -219,10 +232,11 @@ func TestCase_h_AFrozenAgentDoesNotDoWhatWasResumedElsewhere(t *testing.T) {
 	th.must(err)
 	th.paused(reprisev1.PauseReason_PAUSE_REASON_OUTCOME_UNKNOWN) // the other one has another memory
 	th.decide(middleStep)
-	th.settled()
+	r := th.settled()
 	th.thaw(th.Agent)
 	_, err = th.Agent.Line(th.ctx, "no stream")
 	th.must(err)
 	other.Kill()
 	th.leftAs(three.marks)
+	th.notBegun(r)
 }
