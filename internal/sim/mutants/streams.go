@@ -21,10 +21,10 @@ var streams = []Mutant{
 		New:  `if sessionID == "" || s.session == "" {`,
 	},
 	{
-		Name: "an-answer-to-an-older-ping-counts", Promise: "architecture: a machine is alive only while that very stream answers",
+		Name: "pings-end-with-the-first-answer", Promise: "architecture: a machine is alive only while that very stream answers",
 		File: "internal/liveness/liveness.go",
-		Old:  "if !p.unanswered || p.dead || number != p.last {",
-		New:  "if !p.unanswered || p.dead || number > p.last {",
+		Old:  "p.unanswered, p.next = false, now.Add(p.interval)",
+		New:  "p.unanswered, p.next = false, now.Add(1000*p.interval)",
 	},
 	{
 		Name: "an-unanswered-ping-is-forgiven", Promise: "case h: a silent agent is noticed by pings",
