@@ -29,6 +29,7 @@ type agent struct {
 	clean    bool // the process before ended in order
 	conn     *conn
 	open     bool
+	session  string
 	opened   time.Duration
 	pings    *liveness.Pings
 	lease    link.Lease
@@ -41,6 +42,7 @@ type agent struct {
 	writing  bool
 	job      *job
 	timer    int
+	clearing bool          // keys are being let go of
 	stopping time.Duration // when it comes back, once it has stopped in order; 0: it runs on
 	down     bool          // a key or a button is held; it outlives the process
 	told     *bool         // what the server was told of the desktop last; nil: is to be told
@@ -59,6 +61,7 @@ func (a *agent) boot() {
 	a.clean, a.disk.clean = a.disk.clean, false
 	a.core = runner.NewCore(a.disk.memory, a.w.plan.Policy.Remember)
 	a.conn, a.open, a.retry, a.after = nil, false, link.Retry{}, 0
+	a.clearing = false
 	a.backlog, a.writing, a.job, a.stopping, a.told = nil, false, nil, 0, nil
 	a.w.witness.agentStarted(a)
 	a.w.tell("the %s starts with %s", a.name, a.disk.id)
@@ -76,6 +79,9 @@ func (a *agent) now() time.Time { return a.clock.at(a.w.now) }
 
 // step lets the core take in an event and carries out what it decides.
 func (a *agent) step(e runner.Event) {
+	if d, ok := e.(runner.Dispatched); ok {
+		a.w.witness.receives(a, d.AttemptID)
+	}
 	for _, effect := range a.core.Step(a.now(), e) {
 		a.carryOut(effect)
 	}
@@ -134,9 +140,11 @@ func (a *agent) carryOut(effect runner.Effect) {
 	case runner.Show:
 		a.w.witness.shows(a, e.PauseID)
 	case runner.Release:
+		a.clearing = true
 		a.w.in(&a.process, time.Millisecond, func() {
 			a.down = false
 			a.step(runner.Released{})
+			a.clearing = false
 		})
 	case runner.Hide:
 	}
@@ -304,6 +312,7 @@ func (a *agent) hear(c *conn, msg any) {
 	case dispatch.CancelAction:
 		a.lease.Cancelled(m.ReplayID, m.ActionID)
 		a.step(runner.Cancelled{ReplayID: m.ReplayID, ActionID: m.ActionID})
+		a.w.witness.cancelled(a, m)
 	case goAway:
 		a.after = max(m.after, time.Millisecond)
 		a.step(runner.GoingAway{})
@@ -333,7 +342,7 @@ func (a *agent) welcome(m welcome) {
 			e.Acks = append(e.Acks, runner.Ack{ActionID: m.results[i].ActionID, AttemptID: m.results[i].AttemptID})
 		}
 	}
-	a.open, a.opened = true, a.w.now
+	a.open, a.opened, a.session = true, a.w.now, m.SessionID
 	a.w.witness.streamOpened(a)
 	a.pings = liveness.New(a.now(), pingInterval, pingTimeout)
 	a.lease, a.said = link.NewLease(a.hailed, pingTimeout), ""

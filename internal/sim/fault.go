@@ -84,6 +84,7 @@ const (
 	FullServer  What = "server's disk full"
 	FullAgent   What = "agent's disk full"
 	SlowDisk    What = "server's disk slow"
+	Lossy       What = "lossy" // dispatches, reports and what follows them get lost, and pings do not
 	Lock        What = "lock desktop"
 	Pause       What = "pause"
 	Cancel      What = "cancel"
@@ -106,7 +107,7 @@ var ofExecution = []What{NotFound, NotFound, WrongWindow, VerifyFails, Swallows,
 
 // ofWorld are the faults that may happen anywhere.
 var ofWorld = []What{
-	Cut, Cut, StallDown, StallUp, StallUp, StallBoth, StallBoth, Twice, Freeze, Freeze, KillAgent, KillAgent, KillAgent, PowerLoss,
+	Cut, Cut, StallDown, StallUp, StallUp, StallBoth, StallBoth, Twice, Freeze, Freeze, Lossy, Lossy, Lossy, KillAgent, KillAgent, KillAgent, PowerLoss,
 	StopAgent, LoseSpool, Twin, KillServer, KillServer, KillServer, StopServer, FullServer, FullAgent, SlowDisk, Lock,
 	Pause, Pause, Cancel, Resume, ResumeTwice, Skip, ResumeFrom,
 }

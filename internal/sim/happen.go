@@ -18,7 +18,7 @@ func (w *world) happen(f Fault) {
 		w.after(0, func() { w.person.say(m, f.What) })
 	case KillServer, StopServer, FullServer, SlowDisk:
 		w.toServer(f)
-	case Cut, StallDown, StallUp, StallBoth, Twice:
+	case Cut, StallDown, StallUp, StallBoth, Twice, Lossy:
 		w.toLink(f, m)
 	case Lock:
 		m.desktop.locked = true
@@ -59,6 +59,8 @@ func (w *world) toLink(f Fault, m *machine) {
 		l.upUntil = max(l.upUntil, until)
 	case StallBoth:
 		l.downUntil, l.upUntil = max(l.downUntil, until), max(l.upUntil, until)
+	case Lossy:
+		l.lossyUntil = max(l.lossyUntil, until)
 	default:
 		l.twiceDown, l.twiceUp = 2, 2
 	}

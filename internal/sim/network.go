@@ -1,11 +1,17 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/server/dispatch"
+)
 
 // wire is the way between a machine and the server.
 type wire struct {
 	conns              []*conn
 	downUntil, upUntil time.Duration // until then nothing arrives there
+	lossyUntil         time.Duration // until then messages get lost
 	twiceDown, twiceUp int           // so many messages arrive twice
 }
 
@@ -49,7 +55,7 @@ func (w *world) connect(m *machine, a *process) *conn {
 
 // down sends to the agent.
 func (c *conn) down(msg any) {
-	if c.serverClosed {
+	if c.serverClosed || c.loses(msg) {
 		return
 	}
 	times := 1
@@ -60,6 +66,19 @@ func (c *conn) down(msg any) {
 	for range times {
 		c.carryDown(msg)
 	}
+}
+
+// loses says whether a message vanishes, as it does in an agent or a proxy with a
+// fault of its own.
+func (c *conn) loses(msg any) bool {
+	if c.w.now >= c.m.wire.lossyUntil {
+		return false
+	}
+	switch msg.(type) {
+	case dispatch.Deliver, dispatch.Ack, dispatch.CancelAction, report, work.Progress:
+		return !c.w.chance(3)
+	}
+	return false
 }
 
 func (c *conn) carryDown(msg any) {
@@ -74,7 +93,7 @@ func (c *conn) carryDown(msg any) {
 
 // up sends to the server.
 func (c *conn) up(msg any) {
-	if c.agentClosed {
+	if c.agentClosed || c.loses(msg) {
 		return
 	}
 	times := 1

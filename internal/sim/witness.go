@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -33,13 +34,21 @@ type witness struct {
 	inputs   map[string]int             // action id -> executions whose input began
 	owed     map[string]map[string]bool // spool id -> action ids whose results are owed
 	executed int                        // of the machine's executions, over all
+
+	paused  map[string]bool       // replay ids, by what their records say
+	attempt map[string]string     // action id -> its last durable attempt
+	heardOf map[string]time.Time  // action id -> when its agent last said how far it is, by the server's clock
+	deaf    map[int]string        // machine -> the action whose receipt was missed last
+	hangUp  map[int]string        // machine -> the session that must be closed
+	away    map[int]time.Duration // machine -> since when its agent is away
 }
 
 // holder is a session as the server was told of it.
 type holder struct {
 	id, spool, boot string
 	clean, usable   bool
-	since           time.Time // by the server's clock
+	executing       *dispatch.Ref // what its hello said
+	since           time.Time     // by the server's clock
 }
 
 func newWitness(w *world) *witness {
@@ -47,6 +56,7 @@ func newWitness(w *world) *witness {
 		w: w, born: map[string]int{}, sent: map[string]int{}, boots: map[string]string{}, attempts: map[string]bool{}, taken3: map[string]int{},
 		answers: map[string]bool{}, foreign: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
 		owed: map[string]map[string]bool{}, giveUps: map[int][]time.Time{}, cancels: map[int]string{},
+		heardOf: map[string]time.Time{}, paused: map[string]bool{}, attempt: map[string]string{}, deaf: map[int]string{}, hangUp: map[int]string{}, away: map[int]time.Duration{},
 		opens: map[int]*holder{}, holders: map[int]*holder{}, opening: map[string]*holder{}, welcomed: map[string]bool{},
 	}
 }
@@ -54,6 +64,7 @@ func newWitness(w *world) *witness {
 func (v *witness) serverStarted() {
 	v.holders, v.opening = map[int]*holder{}, map[string]*holder{}
 	v.giveUps, v.cancels = map[int][]time.Time{}, map[int]string{}
+	v.deaf, v.hangUp, v.away = map[int]string{}, map[int]string{}, map[int]time.Duration{}
 }
 
 func (v *witness) serverDied() { v.serverStarted() }
@@ -62,6 +73,7 @@ func (v *witness) serverDied() { v.serverStarted() }
 func (v *witness) granted(s *session, open dispatch.Open) {
 	v.opening[s.id] = &holder{
 		id: s.id, spool: open.Session.SpoolID, boot: open.Session.BootID, clean: open.Session.Clean, usable: open.Session.Usable,
+		executing: open.Executing,
 	}
 }
 
@@ -71,7 +83,15 @@ func (v *witness) heardDesktop(s *session, usable bool) {}
 // taken notes what a machine takes in.
 func (v *witness) taken(o *owner, in dispatch.Input) {
 	switch in := in.(type) {
+	case dispatch.Progress:
+		if v.deaf[o.machine] == in.ActionID {
+			v.deaf[o.machine] = ""
+		}
+		if h := v.holders[o.machine]; h != nil && h.id == in.SessionID {
+			v.heardOf[in.ActionID] = o.s.now()
+		}
 	case dispatch.Open:
+		v.deaf[o.machine] = ""
 		if h := v.opening[in.Session.ID]; h != nil {
 			h.since = o.s.now()
 			v.opens[o.machine] = h
@@ -92,6 +112,7 @@ func (v *witness) taken(o *owner, in dispatch.Input) {
 			h.usable = in.Usable
 		}
 	case dispatch.Report:
+		v.deaf[o.machine] = ""
 		v.giveUps[o.machine] = nil
 		v.heard(in.Result)
 		if in.Report.Code == replay.CodeDesktopUnavailable {
@@ -124,6 +145,9 @@ func (v *witness) stepped(o *owner) {
 		v.w.fail("I4", "%s was cancelled, and its agent is not asked to stop", action)
 	}
 	delete(v.cancels, o.machine)
+	if id := v.hangUp[o.machine]; id != "" {
+		v.w.fail("3.1", "two receipts in a row are missing, and session %s goes on", id)
+	}
 	v.sameAsJournal(o, m.Live())
 }
 
@@ -160,6 +184,9 @@ func describe(r *replay.Replay) string {
 
 // afterStep looks at everything.
 func (v *witness) afterStep() {
+	for i := range v.w.machines {
+		v.calledAway(i)
+	}
 	for _, m := range v.w.machines {
 		for _, a := range []*agent{m.agent, m.twin} {
 			if a != nil && a.alive {
@@ -181,13 +208,14 @@ func (v *witness) atEnd() {
 	}
 	for _, m := range v.w.machines {
 		o := m.agent.core.Opening()
+		m.agent.disk.sync()
 		switch {
 		case m.agent.down:
 			v.w.fail("C9", "a key is down on %s", m.name())
 		case len(o.Results) > 0:
 			v.w.fail("C1", "the %s still owes the result of %s", m.agent.name, o.Results[0].ActionID)
-		case len(o.Unfinished) > 0:
-			v.w.fail("4", "the %s still wonders what became of %s", m.agent.name, o.Unfinished[0].ActionID)
+		case len(m.agent.disk.memory.In(spool.Started)) > 0:
+			v.w.fail("4", "the %s still wonders what became of %s", m.agent.name, m.agent.disk.memory.In(spool.Started)[0].ActionID)
 		case m.agent.core.Impaired() != nil:
 			v.w.fail("lost", "the %s takes its disk for broken, and it is not", m.agent.name)
 		}

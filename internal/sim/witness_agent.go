@@ -6,6 +6,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
@@ -18,6 +19,7 @@ const (
 // agentWitness is what was seen of one agent's process.
 type agentWitness struct {
 	shown    map[string]bool          // pause ids
+	received string                   // the newest attempt that its core has heard
 	told     map[string]bool          // actions that it has reported
 	forgot   map[string]bool          // actions whose report it knows to be answered
 	waiting  map[string]time.Duration // reports of this stream without an answer, since when
@@ -116,6 +118,30 @@ func (v *witness) executes(a *agent, d work.Dispatch) {
 		v.w.fail("C2", "the %s executes %s beside %s", a.name, d.ActionID, a.job.ActionID)
 	}
 	v.agents[a].progress = v.w.now
+	switch {
+	case a.clearing: // it was taken up before, and waited for the keys
+	case !a.open:
+		v.w.fail("4", "the %s executes %s, which the end of its stream should have dropped", a.name, d.AttemptID)
+	case d.SessionID != a.session:
+		v.w.fail("4", "the %s executes %s, which came on an earlier stream", a.name, d.AttemptID)
+	}
+	if newest := v.agents[a].received; newest != "" && newest != d.AttemptID && !a.clearing {
+		v.w.fail("4", "the %s executes %s, and has received %s since", a.name, d.AttemptID, newest)
+	}
+}
+
+// receives notes the newest dispatch that the core of an agent has heard.
+func (v *witness) receives(a *agent, attemptID string) { v.agents[a].received = attemptID }
+
+// cancelled: what is cancelled is stopped, and not begun.
+func (v *witness) cancelled(a *agent, m dispatch.CancelAction) {
+	j := a.job
+	if j == nil || j.ReplayID != m.ReplayID || m.ActionID != "" && m.ActionID != j.ActionID {
+		return
+	}
+	if j.cause == nil && !a.reported(j.ActionID) && !v.agents[a].told[j.ActionID] {
+		v.w.fail("5.5", "the %s goes on with %s, which is cancelled", a.name, j.ActionID)
+	}
 }
 
 // lively: an agent that runs, and has a stream, says how far it is, and does not wait

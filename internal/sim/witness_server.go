@@ -32,17 +32,20 @@ func (v *witness) durable(r *replay.Replay, before replay.Replay, rec replay.Rec
 	if before.State.Ended() {
 		v.w.fail("I4", "%s has ended, and %T follows", r.ID, rec.Events[0])
 	}
-	paused := before.State == replay.Paused
+	paused := v.paused[r.ID]
 	for i, ev := range rec.Events {
 		switch ev := ev.(type) {
 		case replay.Created:
 			v.w.tell("%s is durable", r.ID)
 		case replay.PausedBy:
 			paused = true
+			v.paused[r.ID] = true
 			v.w.tell("%s pauses: %s %s", r.ID, ev.Reason, ev.Decide)
 			v.pausedBy(r, machine, rec, ev)
 		case replay.Resumed:
 			paused = false
+			v.paused[r.ID] = false
+			v.away[machine] = v.w.now // the grace counts from the person's word
 		case replay.Started:
 			v.started(r)
 		case replay.Dispatched:
@@ -50,6 +53,7 @@ func (v *witness) durable(r *replay.Replay, before replay.Replay, rec replay.Rec
 				v.w.fail("I6", "%s is dispatched while %s is paused", ev.ActionID, r.ID)
 			}
 			v.boots[ev.ActionID] = ev.BootID
+			v.attempt[ev.ActionID] = ev.AttemptID
 			if v.sent[ev.ActionID] == 0 {
 				v.sent[ev.ActionID] = v.seq
 			}
@@ -57,8 +61,10 @@ func (v *witness) durable(r *replay.Replay, before replay.Replay, rec replay.Rec
 			v.reported(r, ev)
 		case replay.Requeued:
 			v.requeued(machine, rec.At, ev)
+			v.redelivered(r, machine, rec, i)
 		case replay.GaveUp:
 			v.gaveUp(r, machine, rec, i)
+			v.inTheContractsOrder(rec, i, ev.ActionID)
 		case replay.Ended:
 			v.ended(r, &before, machine, ev)
 		}
@@ -105,6 +111,7 @@ func (v *witness) reported(r *replay.Replay, ev replay.Reported) {
 		v.w.fail("4", "%s is settled by an unusable desktop", ev.ActionID)
 	}
 	step := r.Steps[a.Step]
+	v.retriesLeft(r, a, ev)
 	if ev.Outcome != replay.OutcomeRetried {
 		return
 	}
@@ -127,6 +134,9 @@ func (v *witness) requeued(machine int, at time.Time, ev replay.Requeued) {
 		spends = true
 		if h == nil || at.Sub(h.since) < orphanTimeout-time.Millisecond {
 			v.w.fail("3.1", "%s counts as an orphan, and its stream is not %v old", ev.ActionID, orphanTimeout)
+		}
+		if at.Sub(v.heardOf[ev.ActionID]) < orphanTimeout-time.Millisecond {
+			v.w.fail("5.3", "%s counts as an orphan, and was heard of %v ago", ev.ActionID, at.Sub(v.heardOf[ev.ActionID]))
 		}
 	case replay.NotReceived:
 		if h == nil || at.Sub(h.since) < receiptTimeout-time.Millisecond {
@@ -237,6 +247,7 @@ func (v *witness) leaves(o *owner, effect dispatch.Effect) {
 	case dispatch.Welcome:
 		v.welcomed[e.SessionID] = true
 		v.holders[o.machine] = v.opening[e.SessionID]
+		v.away[o.machine] = v.w.now // the grace counts from its end
 		delete(v.opening, e.SessionID)
 		v.welcomeLeaves(o, e)
 	case dispatch.Deliver:
@@ -248,6 +259,7 @@ func (v *witness) leaves(o *owner, effect dispatch.Effect) {
 	case dispatch.CancelAction:
 		delete(v.cancels, o.machine)
 	case dispatch.CloseSession:
+		delete(v.hangUp, o.machine)
 		if h := v.holders[o.machine]; h != nil && h.id == e.SessionID {
 			v.holders[o.machine] = nil
 		}
@@ -275,6 +287,7 @@ func (v *witness) welcomeLeaves(o *owner, e dispatch.Welcome) {
 	if ses == nil {
 		return
 	}
+	v.executingLeaves(o, e)
 	for i, verdict := range e.Verdicts {
 		if verdict != 0 {
 			r := ses.results[i]
@@ -332,6 +345,11 @@ func (v *witness) deliverLeaves(o *owner, e dispatch.Deliver) {
 		v.w.fail("C8", "%s leaves for a desktop that takes no input", d.AttemptID)
 	}
 	v.attempts[d.AttemptID] = true
+	for i := range r.Actions {
+		if other := &r.Actions[i]; other.Step == a.Step && other.ID != a.ID && other.State == replay.ActionAcked {
+			v.w.fail("3", "%s leaves, and %s is done", d.AttemptID, other.ID)
+		}
+	}
 	for step := range a.Step {
 		switch s := r.Current(step).State; s {
 		case replay.ActionAcked, replay.ActionSkipped, replay.ActionAbandoned:
