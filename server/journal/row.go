@@ -14,7 +14,7 @@ type row struct {
 	record replay.Record
 	data   []byte // the record, encoded
 	head   replay.Head
-	labels string // the head's, as JSON
+	labels string // the head's, as JSON; of a first record only, since they stay
 }
 
 func newRow(e replay.Entry) (row, error) {
@@ -31,11 +31,15 @@ func newRow(e replay.Entry) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	labels, err := json.Marshal(head.Labels)
-	if err != nil {
-		return row{}, fmt.Errorf("encode the labels of replay %s: %w", rec.ReplayID, err)
+	r := row{record: rec, data: data, head: head}
+	if rec.Seq == 1 {
+		labels, err := json.Marshal(head.Labels)
+		if err != nil {
+			return row{}, fmt.Errorf("encode the labels of replay %s: %w", rec.ReplayID, err)
+		}
+		r.labels = string(labels)
 	}
-	return row{record: rec, data: data, head: head, labels: string(labels)}, nil
+	return r, nil
 }
 
 // never stands for the zero time, which has no nanoseconds since 1970.

@@ -18,6 +18,10 @@ const (
 	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (replay_id) DO NOTHING RETURNING ord`
 	sqlUpdateHead = `UPDATE heads SET actions = ?, open = ?, state = ?, pausing = ?, pause_reason = ?, settled = ?, end_reason = ?, updated_at = ?, ended_at = ?, revision = ?
 	WHERE replay_id = ? AND revision = ? RETURNING ord`
+	// sqlMoveHead is sqlUpdateHead of a replay that lives and goes on living: it
+	// names no column that an index has, so that none is written.
+	sqlMoveHead = `UPDATE heads SET actions = ?, open = ?, state = ?, pausing = ?, pause_reason = ?, settled = ?, updated_at = ?, revision = ?
+	WHERE ord = ? AND revision = ?`
 	sqlInsertRecord = `INSERT INTO records (position, replay, seq, at, data) VALUES (?, ?, ?, ?, ?)`
 
 	// sqlPurged is the highest position ever deleted, sqlNewest the newest ever
@@ -39,7 +43,10 @@ type writer struct {
 	begin, commit, rollback         *sqlite3.Stmt
 	savepoint, release, toSavepoint *sqlite3.Stmt
 	insertHead, updateHead          *sqlite3.Stmt
+	moveHead                        *sqlite3.Stmt
 	insertRecord                    *sqlite3.Stmt
+
+	live map[string]int64 // the numbers of heads that it has written and whose replays live
 }
 
 func openWriter(d database) (*writer, error) {
@@ -47,7 +54,7 @@ func openWriter(d database) (*writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{conn: conn}
+	w := &writer{conn: conn, live: map[string]int64{}}
 	for _, s := range []struct {
 		stmt **sqlite3.Stmt
 		sql  string
@@ -60,6 +67,7 @@ func openWriter(d database) (*writer, error) {
 		{&w.toSavepoint, "ROLLBACK TO one"},
 		{&w.insertHead, sqlInsertHead},
 		{&w.updateHead, sqlUpdateHead},
+		{&w.moveHead, sqlMoveHead},
 		{&w.insertRecord, sqlInsertRecord},
 	} {
 		if *s.stmt, _, err = conn.PrepareFlags(s.sql, sqlite3.PREPARE_PERSISTENT); err != nil {
@@ -105,26 +113,37 @@ func (w *writer) transact(f func(*writer) error) error {
 	return err
 }
 
+// alone is the size up to which a single record is written without a savepoint: it
+// can be refused for its head alone, before anything of it is there. SQLite takes a
+// thousand times as much.
+const alone = 1 << 20
+
 // append writes the rows of one call, or none of them. A refusal concerns these
 // rows alone; an error concerns the whole transaction.
 func (w *writer) append(rows []row) (refusal, err error) {
+	if len(rows) == 1 && len(rows[0].data) <= alone {
+		return w.sort(w.put(rows[0]))
+	}
 	if err := w.savepoint.Exec(); err != nil {
 		return nil, fmt.Errorf("begin an append: %w", err)
 	}
 	before, added := w.last, len(w.added)
 	for _, r := range rows {
-		if refusal = w.put(r); refusal != nil {
+		if refusal, err = w.sort(w.put(r)); refusal != nil || err != nil {
 			break
 		}
 	}
+	if err != nil {
+		return nil, err
+	}
 	if refusal != nil {
-		if !ownFault(refusal) || w.conn.GetAutocommit() {
-			return nil, refusal
-		}
 		if err := w.toSavepoint.Exec(); err != nil {
 			return nil, fmt.Errorf("take an append back: %w", err)
 		}
 		w.last, w.added = before, w.added[:added]
+		for _, r := range rows {
+			delete(w.live, r.record.ReplayID) // it may have got its number here
+		}
 	}
 	if err := w.release.Exec(); err != nil {
 		return nil, fmt.Errorf("end an append: %w", err)
@@ -132,8 +151,16 @@ func (w *writer) append(rows []row) (refusal, err error) {
 	return refusal, nil
 }
 
-// ownFault says whether err comes from the rows themselves, so that the others
-// in the transaction can go on.
+// sort tells a refusal, which comes from the rows themselves so that the others in
+// the transaction can go on, from an error.
+func (w *writer) sort(err error) (refusal, _ error) {
+	if err != nil && (!ownFault(err) || w.conn.GetAutocommit()) {
+		return nil, err
+	}
+	return err, nil
+}
+
+// ownFault says whether err comes from the rows themselves.
 func ownFault(err error) bool {
 	return errors.Is(err, replay.ErrStale) || errors.Is(err, replay.ErrRequestIDTaken) || errors.Is(err, sqlite3.TOOBIG)
 }
@@ -155,68 +182,6 @@ func (w *writer) put(r row) error {
 		return fmt.Errorf("%w: record %d of replay %s", err, r.record.Seq, r.record.ReplayID)
 	}
 	return fmt.Errorf("record %d of replay %s: %w", r.record.Seq, r.record.ReplayID, err)
-}
-
-// putHead writes the head and returns its number.
-func (w *writer) putHead(r row) (ord int64, err error) {
-	h, s := r.head, w.updateHead
-	if r.record.Seq == 1 {
-		s = w.insertHead
-		err = bind(s, h.ReplayID, h.MachineID, h.Workflow, h.RequestID, h.RequestHash, r.labels, h.Unattended, nanos(h.CreatedAt),
-			h.Actions, h.Open, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision)
-	} else {
-		err = bind(s, h.Actions, h.Open, int(h.State), h.Pausing, h.PauseReason, h.Settled, h.EndReason, nanos(h.UpdatedAt), endOf(h), h.Revision,
-			h.ReplayID, h.Revision-1)
-	}
-	if err != nil {
-		return 0, err
-	}
-	written := s.Step()
-	if written {
-		ord = s.ColumnInt64(0)
-	}
-	err = s.Reset() // which also gives the step's error
-	switch {
-	case errors.Is(err, sqlite3.CONSTRAINT_UNIQUE): // the replay's own id is settled by the statement
-		return 0, replay.ErrRequestIDTaken
-	case err == nil && !written:
-		return 0, replay.ErrStale
-	}
-	return ord, err
-}
-
-// endOf is the column ended_at: nil while the replay lives.
-func endOf(h replay.Head) any {
-	if !h.State.Ended() {
-		return nil
-	}
-	return nanos(h.EndedAt)
-}
-
-func bind(s *sqlite3.Stmt, args ...any) error {
-	for i, arg := range args {
-		var err error
-		switch arg := arg.(type) {
-		case nil:
-			err = s.BindNull(i + 1)
-		case string:
-			err = s.BindText(i+1, arg)
-		case []byte:
-			err = s.BindBlob(i+1, arg)
-		case bool:
-			err = s.BindBool(i+1, arg)
-		case int:
-			err = s.BindInt(i+1, arg)
-		case int64:
-			err = s.BindInt64(i+1, arg)
-		default:
-			err = fmt.Errorf("the column has no place for %T", arg)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // delete removes the heads and records of replays, and keeps the highest of their
