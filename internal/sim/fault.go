@@ -117,18 +117,19 @@ var durations = []time.Duration{
 	300 * time.Millisecond, 3 * time.Second, 7 * time.Second, 12 * time.Second, 25 * time.Second, 40 * time.Second, 70 * time.Second, 100 * time.Second,
 }
 
-func drawFault(rng *rand.Rand, machines int) Fault {
+// fault draws a fault.
+func (t theme) fault(rng *rand.Rand, machines int) Fault {
 	f := Fault{Machine: rng.IntN(machines)}
 	f.For = durations[rng.IntN(len(durations))] + time.Duration(rng.Int64N(int64(300*time.Millisecond)))
 	if rng.IntN(3) == 0 {
-		f.What, f.Point, f.Count = ofExecution[rng.IntN(len(ofExecution))], Executes, 1+rng.IntN(6)
+		f.What, f.Point, f.Count = t.ofRunning[rng.IntN(len(t.ofRunning))], Executes, 1+rng.IntN(6)
 		return f
 	}
-	f.What = ofWorld[rng.IntN(len(ofWorld))]
+	f.What = t.ofWorld[rng.IntN(len(t.ofWorld))]
 	if rng.IntN(4) == 0 {
 		f.At = time.Duration(rng.Int64N(int64(horizon / 2)))
 		return f
 	}
-	f.Point, f.Count = points[rng.IntN(len(points))], 1+rng.IntN(5)
+	f.Point, f.Count = t.points[rng.IntN(len(t.points))], 1+rng.IntN(5)
 	return f
 }

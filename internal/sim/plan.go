@@ -63,23 +63,55 @@ func Draw(seed uint64) Plan {
 		p.Policy.MaxResends, p.Policy.MaxRetries = rng.IntN(2), rng.IntN(2)
 		p.Policy.MaxDeliveries, p.Policy.Swallowed = 2+rng.IntN(4), 2
 	}
+	t := drawTheme(rng)
 	for m := range p.Machines {
 		for range 1 + rng.IntN(3) {
 			p.Replays = append(p.Replays, Submission{
-				Machine: m, At: time.Duration(rng.Int64N(int64(20 * time.Second))), Unattended: rng.IntN(4) == 0, Steps: drawSteps(rng),
+				Machine: m, At: time.Duration(rng.Int64N(int64(20 * time.Second))), Unattended: rng.IntN(4) == 0, Steps: t.steps(rng),
 			})
 		}
 	}
 	for range 1 + rng.IntN(8) {
-		p.Faults = append(p.Faults, drawFault(rng, p.Machines))
+		p.Faults = append(p.Faults, t.fault(rng, p.Machines))
 	}
 	return p
 }
 
-func drawSteps(rng *rand.Rand) []string {
+// theme is what a plan's steps and faults are drawn from. Most plans have a few kinds
+// of each only, so that what takes two or three of a kind to break does break: this is
+// swarm testing, after Groce et al., "Swarm Testing", ISSTA 2012.
+type theme struct {
+	kinds     []string
+	ofWorld   []What
+	ofRunning []What
+	points    []Point
+}
+
+func drawTheme(rng *rand.Rand) theme {
+	t := theme{kinds: drawn, ofWorld: ofWorld, ofRunning: ofExecution, points: points}
+	if rng.IntN(4) == 0 {
+		return t
+	}
+	t.kinds = some(rng, t.kinds, 3)
+	t.ofWorld = some(rng, t.ofWorld, 4)
+	t.ofRunning = some(rng, t.ofRunning, 2)
+	t.points = some(rng, t.points, 5)
+	return t
+}
+
+// some draws up to n of a list.
+func some[T any](rng *rand.Rand, of []T, n int) []T {
+	list := make([]T, 1+rng.IntN(n))
+	for i := range list {
+		list[i] = of[rng.IntN(len(of))]
+	}
+	return list
+}
+
+func (t theme) steps(rng *rand.Rand) []string {
 	steps := make([]string, 1+rng.IntN(6))
 	for i := range steps {
-		steps[i] = drawn[rng.IntN(len(drawn))]
+		steps[i] = t.kinds[rng.IntN(len(t.kinds))]
 	}
 	return steps
 }
