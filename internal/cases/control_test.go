@@ -173,8 +173,7 @@ func TestCase_r_APausedAgentThatKeepsReconnectingIsToldEachTimeAndShowsItOnce(t 
 	synctest.Test(t, func(t *testing.T) {
 		var shown screenOfPauses
 		w := newWorld(t, watched(&shown))
-		id := w.create(3)
-		r := w.pauseAfterFirst(id)
+		r := w.pausedAfterFirst(3)
 		for range 5 {
 			w.relay.cutAll()
 			time.Sleep(20 * time.Second)
@@ -187,35 +186,37 @@ func TestCase_r_APausedAgentThatKeepsReconnectingIsToldEachTimeAndShowsItOnce(t 
 			t.Errorf("shown %d times, taken away %d times; want once and not", n, hidden)
 		}
 		w.clicked(1)
-		w.resume(id)
-		w.completed(id)
+		w.resume(r.GetReplayId())
+		w.completed(r.GetReplayId())
 		if n, hidden := shown.counts(); n != 1 || hidden != 1 {
 			t.Errorf("after the resume: shown %d times, taken away %d times", n, hidden)
 		}
 	})
 }
 
-// pauseAfterFirst pauses a replay in its first click, which ends by itself.
-func (w *world) pauseAfterFirst(id string) *reprisev1.Replay {
+// pausedAfterFirst makes a replay of n clicks, pauses it in its first one and lets
+// that end.
+func (w *world) pausedAfterFirst(n int) *reprisev1.Replay {
 	w.t.Helper()
-	r := w.pause(id)
+	held, goOn := w.desktop.holdNext()
+	id := w.create(n)
+	<-held
+	w.pause(id)
+	goOn()
 	time.Sleep(5 * time.Second)
-	return r
+	return w.get(id)
 }
 
 func TestCase_r_ANewPauseIsShownAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var shown screenOfPauses
 		w := newWorld(t, watched(&shown))
-		id := w.create(2)
-		w.pauseAfterFirst(id)
-		w.cancel(id)
+		w.cancel(w.pausedAfterFirst(2).GetReplayId())
 		time.Sleep(time.Second)
 		if n, hidden := shown.counts(); n != 1 || hidden != 1 {
 			t.Errorf("shown %d times, taken away %d times; the replay has ended", n, hidden)
 		}
-		next := w.create(2)
-		w.pauseAfterFirst(next)
+		next := w.pausedAfterFirst(2).GetReplayId()
 		w.relay.cutAll()
 		time.Sleep(20 * time.Second)
 		w.resume(next)

@@ -82,6 +82,7 @@ func TestCase_h_AHalfOpenLinkIsNoticedByBothSidesAndHealsWithoutLoss(t *testing.
 		<-held
 		w.relay.silence()
 		time.Sleep(20 * time.Second) // the bound behind a proxy, which answers keepalive itself
+		synctest.Wait()
 		if m := w.machine(); m.GetConnected() {
 			t.Error("the server still believes in the link")
 		}

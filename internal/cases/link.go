@@ -15,12 +15,10 @@ type link struct {
 	cancel context.CancelCauseFunc // ends the server's side
 	ended  chan error              // ends both
 	left   chan struct{}           // closed: the agent's side ends alone
-	freed  chan struct{}           // closed: what waits goes on
-	once   sync.Once
 }
 
 func newLink(cancel context.CancelCauseFunc) *link {
-	return &link{cancel: cancel, ended: make(chan error, 1), left: make(chan struct{}), freed: make(chan struct{})}
+	return &link{cancel: cancel, ended: make(chan error, 1), left: make(chan struct{})}
 }
 
 func (l *link) cut() {
@@ -101,13 +99,6 @@ func (r *relay) join() {
 	r.apart = false
 }
 
-// letGo frees what waits.
-func (r *relay) letGo() {
-	for _, l := range r.open() {
-		l.once.Do(func() { close(l.freed) })
-	}
-}
-
 // silence loses every message of both directions: the link is half-open. Streams
 // stay open.
 func (r *relay) silence() {
@@ -124,9 +115,27 @@ func (r *relay) listen() {
 // say makes the newest stream bring its agent a message that the server has not
 // sent.
 func (r *relay) say(m *reprisev1.ConnectResponse) error {
-	links := r.open()
-	if len(links) == 0 {
+	l := r.newest()
+	if l == nil {
 		return errCut
 	}
-	return links[len(links)-1].down.put(m)
+	return l.down.put(m)
+}
+
+// answer makes the newest stream bring the server a message that its agent has not
+// sent now.
+func (r *relay) answer(m *reprisev1.ConnectRequest) error {
+	l := r.newest()
+	if l == nil {
+		return errCut
+	}
+	return l.up.put(m)
+}
+
+func (r *relay) newest() *link {
+	links := r.open()
+	if len(links) == 0 {
+		return nil
+	}
+	return links[len(links)-1]
 }

@@ -46,14 +46,8 @@ func TestCase_d_OneReportIsTakenOnceHoweverOftenItsAcknowledgementIsLost(t *test
 		id := w.create(2)
 		w.completed(id)
 		w.clicked(1, 2)
-		accepted := 0
-		for _, v := range w.verdicts() {
-			if v == reprisev1.ReportVerdict_REPORT_VERDICT_ACCEPTED {
-				accepted++
-			}
-		}
-		if lost != 3 || accepted != 2 {
-			t.Errorf("%d acknowledgements were lost, %d reports were accepted; want 3 and 2", lost, accepted)
+		if got := w.accepted(); lost != 3 || got != 2 {
+			t.Errorf("%d acknowledgements were lost, %d reports were accepted; want 3 and 2", lost, got)
 		}
 	})
 }

@@ -43,24 +43,65 @@ func TestCase_f_AReportThatComesBeforeTheRedeliveryLeavesMakesItNeedless(t *test
 	})
 }
 
+// keepBack loses what the agent says of the first attempt of step 1, and returns how
+// to bring its report to the server after all.
+func (s *station) keepBack() (bring func() error) {
+	var kept *reprisev1.ConnectRequest
+	s.relay.onUp(func(m *reprisev1.ConnectRequest) fate {
+		switch r := m.GetReport(); {
+		case kept == nil && ofStep(r.GetActionId(), 1):
+			kept = m
+			return drop
+		case kept == nil && ofStep(m.GetProgress().GetActionId(), 1):
+			return drop
+		}
+		return pass
+	})
+	return func() error { return s.relay.answer(kept) }
+}
+
 func TestCase_f_AReportThatCrossesTheRedeliveryIsTakenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		// Receipt and report linger on the way while the action is taken for lost; the
-		// redelivery is answered from memory behind them.
-		w.relay.onUp(firstTime(func(m *reprisev1.ConnectRequest) bool { return m.GetProgress() != nil }, wait))
-		id := w.create(2)
-		time.Sleep(9 * time.Second)
-		w.relay.letGo()
-		w.completed(id)
-		synctest.Wait() // for the last answer
-		w.clicked(1, 2)
-		// Whether the redelivery still counts when the link is back, the agent asks
-		// first: so it may have nothing to answer.
-		got := slices.DeleteFunc(w.verdicts(), func(v reprisev1.ReportVerdict) bool { return v == duplicate })
-		if !slices.Equal(got, []reprisev1.ReportVerdict{accepted, accepted}) {
-			t.Errorf("the reports were taken as %v, want each action accepted once", got)
+		bring, crossed := w.keepBack(), make(chan error, 1)
+		w.relay.onDown(func(m *reprisev1.ConnectResponse) fate {
+			if d := m.GetDispatch(); ofStep(d.GetActionId(), 1) && d.GetDispatchMeta().GetResendReason() != reprisev1.ResendReason_RESEND_REASON_UNSPECIFIED {
+				go func() { crossed <- bring() }()
+			}
+			return pass
+		})
+		r := w.completed(w.create(3))
+		w.must(<-crossed)
+		w.clicked(1, 2, 3)
+		if a := decision(t, r, "1"); a.GetDeliveries() != 2 {
+			t.Errorf("%d deliveries: nothing was crossed", a.GetDeliveries())
 		}
+		if got := w.accepted(); got != 3 {
+			t.Errorf("%d reports of three actions were accepted: %v", got, w.verdicts())
+		}
+	})
+}
+
+func TestCase_f_AReportThatComesBehindTheAnswerToTheRedeliveryChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		bring := w.keepBack()
+		id := w.create(2)
+		time.Sleep(4 * time.Second) // step 1 is done, and nobody knows
+		held, goOn := w.desktop.holdNext()
+		<-held // step 1 was asked for again and answered, step 2 runs
+		before := w.get(id)
+		w.must(bring())
+		synctest.Wait()
+		if got, want := w.verdicts(), []reprisev1.ReportVerdict{accepted, duplicate}; !slices.Equal(got, want) {
+			t.Errorf("the reports were taken as %v, want %v", got, want)
+		}
+		if after := w.get(id); after.GetRevision() != before.GetRevision() {
+			t.Errorf("the late report changed the replay: revision %d, was %d", after.GetRevision(), before.GetRevision())
+		}
+		goOn()
+		w.completed(id)
+		w.clicked(1, 2)
 	})
 }
 

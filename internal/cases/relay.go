@@ -38,8 +38,8 @@ const (
 	pass fate = iota
 	drop
 	twice
-	cut  // the stream ends without it
-	wait // it and what follows it on its stream wait until letGo
+	cut    // the stream ends without it
+	linger // it and what follows it on its stream arrive no more: a frozen socket
 )
 
 // message is one message that came to the relay.
@@ -124,8 +124,8 @@ func (r *relay) Connect(agent grpc.BidiStreamingServer[reprisev1.ConnectRequest,
 	}
 	defer r.leave(l)
 	up, down := make(chan error, 1), make(chan error, 1)
-	go func() { up <- carry(ctx, l, agent.Recv, &l.up, r.fateUp) }()
-	go func() { down <- carry(ctx, l, server.Recv, &l.down, r.fateDown) }()
+	go func() { up <- carry(ctx, agent.Recv, &l.up, r.fateUp) }()
+	go func() { down <- carry(ctx, server.Recv, &l.down, r.fateDown) }()
 	for {
 		select {
 		case err = <-up:
@@ -147,7 +147,7 @@ func (r *relay) Connect(agent grpc.BidiStreamingServer[reprisev1.ConnectRequest,
 	}
 }
 
-func carry[T any](ctx context.Context, l *link, recv func() (*T, error), to *way[T], decide func(*T) fate) error {
+func carry[T any](ctx context.Context, recv func() (*T, error), to *way[T], decide func(*T) fate) error {
 	for {
 		m, err := recv()
 		if err != nil {
@@ -161,12 +161,9 @@ func carry[T any](ctx context.Context, l *link, recv func() (*T, error), to *way
 			times = 2
 		case cut:
 			return errCut
-		case wait:
-			select {
-			case <-l.freed:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
+		case linger:
+			<-ctx.Done()
+			return context.Cause(ctx)
 		case pass:
 		}
 		for range times {

@@ -51,7 +51,7 @@ func TestCase_i_ADispatchThatDiedWithTheServerGoesOutAgainWithItsReason(t *testi
 		w := newWorld(t)
 		w.relay.onDown(func(m *reprisev1.ConnectResponse) fate {
 			if m.GetDispatch() != nil {
-				return wait
+				return linger
 			}
 			return pass
 		})

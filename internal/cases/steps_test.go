@@ -96,3 +96,13 @@ func (s *station) verdicts() []reprisev1.ReportVerdict {
 	}
 	return all
 }
+
+// accepted counts the reports that were taken as such.
+func (s *station) accepted() (n int) {
+	for _, v := range s.verdicts() {
+		if v == reprisev1.ReportVerdict_REPORT_VERDICT_ACCEPTED {
+			n++
+		}
+	}
+	return n
+}

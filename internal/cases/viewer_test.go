@@ -65,9 +65,10 @@ func TestCase_nm_AViewerThatSwallowsClicksPausesAfterThreeWithAWordThatHelps(t *
 func TestCase_nm_AClickThatIsSeenBeginsTheCountAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
+		w.desktop.freeze(true)
 		w.relay.onUp(func(m *reprisev1.ConnectRequest) fate { // the third click alone is seen
-			if p := m.GetProgress(); p != nil {
-				w.desktop.freeze(!ofStep(p.GetActionId(), 3))
+			if r := m.GetReport(); r != nil {
+				w.desktop.freeze(!ofStep(r.GetActionId(), 2))
 			}
 			return pass
 		})
