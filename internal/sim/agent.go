@@ -132,7 +132,7 @@ func (a *agent) carryOut(effect runner.Effect) {
 		a.w.tell("the %s reports %s: %s", a.name, e.ActionID, outcomeOf(e.Outcome))
 		a.w.hitIn(&a.process, a.m.id, ReportSent)
 	case runner.SendProgress:
-		a.w.witness.progresses(a, e.Progress)
+		a.w.witness.progresses(a)
 		a.send(e.Progress)
 	case runner.Reopen:
 		a.w.tell("the %s opens the stream anew: %s", a.name, e.Reason)

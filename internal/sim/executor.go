@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/runner"
@@ -131,7 +132,7 @@ func (a *agent) seen(j *job) {
 
 func (a *agent) stopped(j *job) {
 	code, completion := work.Interrupted, work.NotStarted
-	if j.cause == work.ErrTimedOut {
+	if errors.Is(j.cause, work.ErrTimedOut) {
 		code = work.Timeout
 	}
 	switch {

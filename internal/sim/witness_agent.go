@@ -101,7 +101,7 @@ func (v *witness) forgets(a *agent, r spool.Record) {
 	delete(v.agents[a].waiting, r.ActionID)
 }
 
-func (v *witness) progresses(a *agent, p work.Progress) { v.agents[a].progress = v.w.now }
+func (v *witness) progresses(a *agent) { v.agents[a].progress = v.w.now }
 
 // shows: a pause is shown once by a process.
 func (v *witness) shows(a *agent, pauseID string) {
@@ -205,14 +205,14 @@ func (v *witness) input(a *agent, j *job) {
 	// An agent that was replaced in the middle of an action cannot know. What it had is
 	// outcome unknown, or safe to run twice.
 	if !act.Lost && (act.SpoolID == a.disk.id || !step.Safe) {
-		v.inOrder(d, r, act, j)
+		v.inOrder(d, r, act)
 	}
 	d.ledger = append(d.ledger, effect{replayID: j.ReplayID, actionID: j.ActionID, step: act.Step, at: v.w.now, seq: v.executed})
 }
 
 // inOrder: input comes in the workflow's order, and a second decision to run a step
 // touches the desktop only when the server knew what became of the first.
-func (v *witness) inOrder(d *desktop, r *replay.Replay, act *replay.Action, j *job) {
+func (v *witness) inOrder(d *desktop, r *replay.Replay, act *replay.Action) {
 	for _, e := range d.ledger {
 		if e.replayID != r.ID || e.actionID == act.ID {
 			continue
