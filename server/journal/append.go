@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 	"github.com/reprise-rpa/reprise/server/replay"
@@ -64,6 +65,9 @@ func (j *Journal) await(ctx context.Context, a *appending) error {
 		return ErrClosed
 	}
 	j.waiting = append(j.waiting, a)
+	if len(j.waiting) >= j.wanted {
+		j.goOn()
+	}
 	j.mu.Unlock()
 	select {
 	case err := <-a.done:
@@ -80,9 +84,48 @@ func (j *Journal) await(ctx context.Context, a *appending) error {
 			case err := <-a.done:
 				return err
 			default:
+				j.gather()
 				j.commit(j.take())
 			}
 		}
+	}
+}
+
+// gatherFor is how long a commit waits at most for as many appends as the one before
+// it had. A commit costs as much for one append as for many, and those who were
+// answered together come back together.
+const gatherFor = time.Millisecond
+
+// gather waits for the appends that share the next commit. Who was alone the last
+// time waits for nobody. The caller has the turn.
+func (j *Journal) gather() {
+	if j.grouped < 2 {
+		return
+	}
+	j.mu.Lock()
+	if j.closed || len(j.waiting) >= j.grouped {
+		j.mu.Unlock()
+		return
+	}
+	enough := make(chan struct{})
+	j.enough, j.wanted = enough, j.grouped
+	j.mu.Unlock()
+	late := time.NewTimer(gatherFor)
+	defer late.Stop()
+	select {
+	case <-enough:
+	case <-late.C:
+		j.mu.Lock()
+		j.goOn()
+		j.mu.Unlock()
+	}
+}
+
+// goOn ends the waiting of gather. The caller holds mu.
+func (j *Journal) goOn() {
+	if j.enough != nil {
+		close(j.enough)
+		j.enough = nil
 	}
 }
 
@@ -122,6 +165,7 @@ func (j *Journal) commit(group []*appending) {
 	if len(group) == 0 {
 		return
 	}
+	j.grouped = len(group)
 	err := j.write(func(w *writer) error {
 		for _, a := range group {
 			var err error

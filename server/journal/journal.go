@@ -51,9 +51,12 @@ type Journal struct {
 	turn    chan struct{}
 	writer  *writer // nil: opened by the next write
 	failing bool    // the last write failed
+	grouped int     // how many appends the last commit had
 
 	mu      sync.Mutex // guards the fields below
 	waiting []*appending
+	enough  chan struct{} // of gather while it waits for more, else nil;
+	wanted  int           // so many in waiting are enough
 	closed  bool
 	told    chan struct{} // what Committed gave out, or nil
 	stuck   []string      // ended replays that damage keeps from being deleted
@@ -150,6 +153,7 @@ func (j *Journal) Close() error {
 		return nil
 	}
 	j.tell()
+	j.goOn()
 	j.closed = true
 	waiting := j.waiting
 	j.waiting = nil
