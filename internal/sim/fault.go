@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"time"
 )
 
@@ -115,21 +114,4 @@ var ofWorld = []What{
 // durations are how long what lasts may last.
 var durations = []time.Duration{
 	300 * time.Millisecond, 3 * time.Second, 7 * time.Second, 12 * time.Second, 25 * time.Second, 40 * time.Second, 70 * time.Second, 100 * time.Second,
-}
-
-// fault draws a fault.
-func (t theme) fault(rng *rand.Rand, machines int) Fault {
-	f := Fault{Machine: rng.IntN(machines)}
-	f.For = durations[rng.IntN(len(durations))] + time.Duration(rng.Int64N(int64(300*time.Millisecond)))
-	if rng.IntN(3) == 0 {
-		f.What, f.Point, f.Count = t.ofRunning[rng.IntN(len(t.ofRunning))], Executes, 1+rng.IntN(6)
-		return f
-	}
-	f.What = t.ofWorld[rng.IntN(len(t.ofWorld))]
-	if rng.IntN(4) == 0 {
-		f.At = time.Duration(rng.Int64N(int64(horizon / 2)))
-		return f
-	}
-	f.Point, f.Count = t.points[rng.IntN(len(t.points))], 1+rng.IntN(5)
-	return f
 }

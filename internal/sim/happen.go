@@ -103,7 +103,8 @@ func (w *world) twin(f Fault, m *machine) {
 	if m.twin != nil {
 		return
 	}
-	t := newAgent(w, m, fmt.Sprintf("twin%d", m.id+1), "twin on "+m.name())
+	w.twins++
+	t := newAgent(w, m, fmt.Sprintf("twin%d", w.twins), "twin on "+m.name())
 	m.twin = t
 	t.boot()
 	w.after(f.For, func() {

@@ -59,11 +59,11 @@ func Draw(seed uint64) Plan {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
 	p := Plan{Seed: seed, Machines: 1 + rng.IntN(2), Careless: rng.IntN(4) == 0}
 	p.Policy = Policy{MaxResends: 2, MaxRetries: 3, MaxDeliveries: 20, Swallowed: 3, Remember: 8}
-	if rng.IntN(3) == 0 {
+	t := drawTheme(rng)
+	if t.tight || rng.IntN(3) == 0 {
 		p.Policy.MaxResends, p.Policy.MaxRetries = rng.IntN(2), rng.IntN(2)
 		p.Policy.MaxDeliveries, p.Policy.Swallowed = 2+rng.IntN(4), 2
 	}
-	t := drawTheme(rng)
 	for m := range p.Machines {
 		for range 1 + rng.IntN(3) {
 			p.Replays = append(p.Replays, Submission{
@@ -75,45 +75,6 @@ func Draw(seed uint64) Plan {
 		p.Faults = append(p.Faults, t.fault(rng, p.Machines))
 	}
 	return p
-}
-
-// theme is what a plan's steps and faults are drawn from. Most plans have a few kinds
-// of each only, so that what takes two or three of a kind to break does break: this is
-// swarm testing, after Groce et al., "Swarm Testing", ISSTA 2012.
-type theme struct {
-	kinds     []string
-	ofWorld   []What
-	ofRunning []What
-	points    []Point
-}
-
-func drawTheme(rng *rand.Rand) theme {
-	t := theme{kinds: drawn, ofWorld: ofWorld, ofRunning: ofExecution, points: points}
-	if rng.IntN(4) == 0 {
-		return t
-	}
-	t.kinds = some(rng, t.kinds, 3)
-	t.ofWorld = some(rng, t.ofWorld, 4)
-	t.ofRunning = some(rng, t.ofRunning, 2)
-	t.points = some(rng, t.points, 5)
-	return t
-}
-
-// some draws up to n of a list.
-func some[T any](rng *rand.Rand, of []T, n int) []T {
-	list := make([]T, 1+rng.IntN(n))
-	for i := range list {
-		list[i] = of[rng.IntN(len(of))]
-	}
-	return list
-}
-
-func (t theme) steps(rng *rand.Rand) []string {
-	steps := make([]string, 1+rng.IntN(6))
-	for i := range steps {
-		steps[i] = t.kinds[rng.IntN(len(t.kinds))]
-	}
-	return steps
 }
 
 // String tells the plan.

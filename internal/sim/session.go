@@ -186,7 +186,13 @@ func (s *session) claim(h hello) {
 	s.spool, s.results = h.open.Session.SpoolID, h.results
 	h.open.Session.ID = s.id
 	o := s.o
-	o.claims = append(o.claims, func() { s.follow(h, o.seat.Claim(s.id, s.spool)) })
+	o.claims = append(o.claims, func() {
+		if s.ended {
+			s.claimedNext()
+			return
+		}
+		s.follow(h, o.seat.Claim(s.id, s.spool))
+	})
 	if len(o.claims) == 1 {
 		o.claims[0]()
 	}
@@ -195,16 +201,19 @@ func (s *session) claim(h hello) {
 func (s *session) follow(h hello, c registry.Claimed) {
 	o := s.o
 	switch {
-	case s.ended:
-		o.seat.Release(s.id)
-		s.claimedNext()
 	case c.Probe != "":
 		holder := o.sessions[c.Probe]
 		if holder == nil || holder.ended {
 			s.follow(h, o.seat.Probed(s.id, s.spool, c.Probe, false))
 			return
 		}
-		holder.probe(func(answered bool) { s.follow(h, o.seat.Probed(s.id, s.spool, c.Probe, answered)) })
+		holder.probe(func(answered bool) {
+			if s.ended { // it has gone meanwhile, and nobody makes way for it
+				s.claimedNext()
+				return
+			}
+			s.follow(h, o.seat.Probed(s.id, s.spool, c.Probe, answered))
+		})
 	case !c.Granted:
 		s.end(fmt.Sprint(c.Err))
 		s.claimedNext()

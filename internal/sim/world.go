@@ -21,6 +21,7 @@ type world struct {
 	telling  bool
 	story    []string
 	faults   map[What]int
+	twins    int
 	done     time.Duration // when the last replay had ended, and nothing went wrong any more
 }
 
