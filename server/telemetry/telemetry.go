@@ -113,21 +113,21 @@ func (t *Telemetry) Note(machineID string, n dispatch.Note) {
 		t.detected.WithLabelValues(machineID).Inc()
 		t.resent.WithLabelValues(machineID).Inc()
 		t.orphanAge.Observe(n.Age.Seconds())
-		t.log.Warn("[BUS] lea:dispatch_orphan_resent", "action_id", n.Action, "resent", fmt.Sprintf("%d/%d", n.Resent, n.Max),
-			"age", age, "session", n.Session, "machine", machineID, "replay", n.Replay)
+		t.line(slog.LevelWarn, "[BUS] lea:dispatch_orphan_resent", slog.String("action_id", n.Action), slog.String("resent", fmt.Sprintf("%d/%d", n.Resent, n.Max)),
+			slog.Duration("age", age), slog.String("session", n.Session), slog.String("machine", machineID), slog.String("replay", n.Replay))
 	case dispatch.NoteOrphanGiveUp:
 		t.detected.WithLabelValues(machineID).Inc()
 		t.gaveUp.WithLabelValues(machineID).Inc()
 		t.orphanAge.Observe(n.Age.Seconds())
-		t.log.Error("[BUS] lea:dispatch_orphan_giveup", "action_id", n.Action, "resent", n.Resent,
-			"age_total", age, "session", n.Session, "machine", machineID, "replay", n.Replay)
+		t.line(slog.LevelError, "[BUS] lea:dispatch_orphan_giveup", slog.String("action_id", n.Action), slog.Int("resent", n.Resent),
+			slog.Duration("age_total", age), slog.String("session", n.Session), slog.String("machine", machineID), slog.String("replay", n.Replay))
 	case dispatch.NoteDeadClient:
 		t.deadClients.WithLabelValues(machineID).Inc()
-		t.log.Error("[BUS] lea:dead_client_signal", "session", n.Session, "dead_count", n.Count, "period", n.Age)
+		t.line(slog.LevelError, "[BUS] lea:dead_client_signal", slog.String("session", n.Session), slog.Int("dead_count", n.Count), slog.Duration("period", n.Age))
 	case dispatch.NoteSafetyChecks:
-		t.log.Info("[BUS] lea:safety_checks_generated", "replay", n.Replay, "count", n.Count, "sources", n.Source)
+		t.line(slog.LevelInfo, "[BUS] lea:safety_checks_generated", slog.String("replay", n.Replay), slog.Int("count", n.Count), slog.String("sources", n.Source))
 	case dispatch.NoteMonitorRouted:
-		t.log.Info("[BUS] lea:monitor_routed", "replay", n.Replay, "action", n.Action, "idx", n.Index, "source", n.Source)
+		t.line(slog.LevelInfo, "[BUS] lea:monitor_routed", slog.String("replay", n.Replay), slog.String("action", n.Action), slog.Int("idx", n.Index), slog.String("source", n.Source))
 	}
 }
 
@@ -140,15 +140,29 @@ func (t *Telemetry) Changed(machineID string, v dispatch.View) {
 		if kind == "replay_paused" || kind == "action_given_up" {
 			level = slog.LevelWarn
 		}
-		fields := []slog.Attr{slog.String(logkeys.Replay, v.Head.ReplayID), slog.String(logkeys.Machine, machineID), slog.Int64(logkeys.Revision, v.Head.Revision)}
+		fields := append(make([]slog.Attr, 0, 5), slog.String(logkeys.Replay, v.Head.ReplayID), slog.String(logkeys.Machine, machineID),
+			slog.Int64(logkeys.Revision, v.Head.Revision))
 		if action != "" {
 			fields = append(fields, slog.String(logkeys.Action, action))
 		}
 		if detail != "" {
 			fields = append(fields, slog.String(logkeys.Detail, detail))
 		}
-		t.log.LogAttrs(context.Background(), level, kind, fields...) //nolint:forbidigo // a line of the log belongs to no call
+		t.line(level, kind, fields...)
 	}
+}
+
+// line writes a line of the log. There are several for each action, so it does not
+// ask who called, as a Logger does.
+func (t *Telemetry) line(level slog.Level, message string, fields ...slog.Attr) {
+	ctx := context.Background() //nolint:forbidigo // a line of the log belongs to no call
+	h := t.log.Handler()
+	if !h.Enabled(ctx, level) {
+		return
+	}
+	r := slog.NewRecord(time.Now(), level, message, 0)
+	r.AddAttrs(fields...)
+	_ = h.Handle(ctx, r) // as a Logger: a log that cannot be written is nobody's to tell
 }
 
 // Appended implements dispatch.Observer.
