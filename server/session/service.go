@@ -73,47 +73,26 @@ func (s *Service) Connect(st stream) error {
 }
 
 func (s *Service) connect(st stream) error {
-	read := make(chan received, 1)
 	ctx, cancel := context.WithCancel(st.Context())
 	defer cancel()
 	deadline := time.Now().Add(s.cfg.OpenTimeout)
-	// Nothing ends Recv on a server but the handler's return: so the reader gets a
-	// goroutine of its own, and hands over one message at a time.
-	go receive(ctx, st, read)
-	hello, err := s.hello(ctx, read)
+	r := newReader()
+	go r.run(ctx, st)
+	hello, err := s.hello(ctx, r.first)
 	if err != nil {
 		return err
 	}
 	if who, ok := auth.From(ctx); ok && !who.MayDrive(hello.GetMachineId()) {
 		return status.Errorf(codes.PermissionDenied, "the token is not for machine %q", hello.GetMachineId())
 	}
-	return s.serve(ctx, st, hello, read, deadline)
+	return s.serve(ctx, st, hello, r, deadline)
 }
 
-type received struct {
-	message *reprisev1.ConnectRequest
-	err     error
-}
-
-func receive(ctx context.Context, st stream, out chan<- received) {
-	for {
-		m, err := st.Recv()
-		select {
-		case out <- received{m, err}:
-		case <-ctx.Done():
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (s *Service) hello(ctx context.Context, read <-chan received) (*reprisev1.Hello, error) {
+func (s *Service) hello(ctx context.Context, first <-chan received) (*reprisev1.Hello, error) {
 	late := time.NewTimer(s.cfg.OpenTimeout)
 	defer late.Stop()
 	select {
-	case r := <-read:
+	case r := <-first:
 		if errors.Is(r.err, io.EOF) {
 			return nil, ErrNoHello
 		}
@@ -140,7 +119,7 @@ func (s *Service) hello(ctx context.Context, read <-chan received) (*reprisev1.H
 const flushTimeout = time.Second
 
 // serve is the life of a session, from the claim of its machine to its release.
-func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, read <-chan received, deadline time.Time) error {
+func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, r *reader, deadline time.Time) error {
 	machineID := hello.GetMachineId()
 	loop := s.cfg.Loop(machineID)
 	open, err := opening(id.New("s"), hello)
@@ -170,7 +149,7 @@ func (s *Service) serve(ctx context.Context, st stream, hello *reprisev1.Hello, 
 	log := s.cfg.Log.With(logkeys.Machine, machineID, logkeys.Session, ses.id)
 	log.Info("session opened", logkeys.Boot, hello.GetBootId(), logkeys.Spool, hello.GetAgentInstanceId())
 	s.cfg.Observer.Opened(machineID)
-	s.run(ctx, ses, loop, st, read, deadline)
+	s.run(ctx, ses, loop, st, r, deadline)
 	s.cfg.Observer.Ended(machineID)
 	s.cfg.Registry.Release(machineID, ses.id)
 	// The loop must hear of it even when the stream's own context is over; it
@@ -191,18 +170,25 @@ func (s *Service) claim(ctx context.Context, ses *session, hello *reprisev1.Hell
 	}, func() error { return opened(ctx) })
 }
 
-// run serves an opened session until it has ended. The reader and the writer end
-// by themselves then; a writer that hangs is left behind, and ends when the
-// handler returns.
-func (s *Service) run(ctx context.Context, ses *session, loop *dispatch.Loop, st stream, read <-chan received, deadline time.Time) {
+// run serves an opened session until it has ended. A writer that hangs is left
+// behind then, and ends when the handler returns; so is a reader that waits.
+func (s *Service) run(ctx context.Context, ses *session, loop *dispatch.Loop, st stream, r *reader, deadline time.Time) {
 	late, giveUp := context.WithCancel(ctx)
 	defer giveUp()
-	var both sync.WaitGroup
-	both.Go(func() { ses.end(ses.write(st.Send)) })
-	both.Go(func() { ses.end(s.read(late, ses, loop, read)) })
+	r.open(func(m *reprisev1.ConnectRequest, err error) error {
+		if err == nil {
+			err = s.take(late, ses, loop, m)
+		}
+		if err != nil {
+			ses.end(err)
+		}
+		return err
+	})
+	written := make(chan struct{})
+	go func() { defer close(written); ses.end(ses.write(st.Send)) }()
 	ses.end(ses.attend(NewWatch(deadline, s.cfg.PingInterval, s.cfg.PingTimeout)))
 	flushed := make(chan struct{})
-	go func() { both.Wait(); close(flushed) }()
+	go func() { <-written; r.settle(); close(flushed) }()
 	grace := time.NewTimer(flushTimeout)
 	defer grace.Stop()
 	select {
@@ -211,34 +197,18 @@ func (s *Service) run(ctx context.Context, ses *session, loop *dispatch.Loop, st
 	}
 }
 
-// read handles what the agent says until the stream or the session ends. ctx may
-// outlive the session: a report that was read before its end still counts.
-func (s *Service) read(ctx context.Context, ses *session, loop *dispatch.Loop, in <-chan received) error {
-	for {
-		select {
-		case r := <-in:
-			if r.err != nil {
-				return r.err
-			}
-			if err := s.handle(ctx, ses, loop, r.message); err != nil {
-				return err
-			}
-		case <-ses.ended.Done():
-			return s.lastReport(ctx, ses, loop, in)
-		}
-	}
-}
-
-// lastReport takes a report that had been read when the session ended.
-func (s *Service) lastReport(ctx context.Context, ses *session, loop *dispatch.Loop, in <-chan received) error {
+// take takes one message. ctx may outlive the session: a report that was read before
+// its end still counts, and nothing else does.
+func (s *Service) take(ctx context.Context, ses *session, loop *dispatch.Loop, m *reprisev1.ConnectRequest) error {
 	select {
-	case r := <-in:
-		if rep := r.message.GetReport(); rep != nil && r.err == nil {
+	case <-ses.ended.Done():
+		if rep := m.GetReport(); rep != nil {
 			return s.report(ctx, ses, loop, rep)
 		}
+		return nil
 	default:
+		return s.handle(ctx, ses, loop, m)
 	}
-	return context.Cause(ses.ended)
 }
 
 func (s *Service) add(ses *session) bool {
