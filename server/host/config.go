@@ -51,12 +51,21 @@ func sessionSettings(s settings.Settings) *reprisev1.SessionSettings {
 	}
 }
 
+// How much may be under way to the server before it has been read, of one call and
+// of one connection: a picture at 20 MB/s over a path of 50 ms. Windows that are fixed
+// also spare the ping with which gRPC measures the path at each message, to fit them.
+const (
+	callWindow       = 1 << 20
+	connectionWindow = 2 << 20
+)
+
 // transportOptions are liveness, limits and TLS.
 func transportOptions(s settings.Settings, log *slog.Logger) ([]grpc.ServerOption, error) {
 	options := []grpc.ServerOption{
 		grpc.KeepaliveParams(keepalive.ServerParameters{Time: s.KeepaliveTime, Timeout: s.KeepaliveTimeout}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: s.KeepaliveMinTime, PermitWithoutStream: true}),
 		grpc.MaxRecvMsgSize(s.MaxMessageBytes),
+		grpc.StaticStreamWindowSize(callWindow), grpc.StaticConnWindowSize(connectionWindow),
 	}
 	if s.TLSCertFile == "" {
 		return options, nil
