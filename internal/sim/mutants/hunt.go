@@ -106,7 +106,7 @@ func (h Hunt) build(ctx context.Context, name string, replace map[string]string)
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", list, "-o", program, h.Program)
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-overlay", list, "-o", program, h.Program)
 	cmd.Dir = h.Root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("mutant %s does not compile: %w\n%s", name, err, out)
