@@ -38,6 +38,7 @@ type agent struct {
 	saidAt   time.Time
 	retry    link.Retry
 	after    time.Duration // when the server asked it to come back
+	heard    time.Duration // when the server said something last
 	backlog  []runner.Effect
 	writing  bool
 	job      *job
@@ -286,6 +287,7 @@ func (a *agent) hear(c *conn, msg any) {
 	if a.conn != c {
 		return // of a stream that it has left
 	}
+	a.heard = a.w.now
 	switch m := msg.(type) {
 	case gone:
 		a.lost(m.why)

@@ -73,6 +73,7 @@ const (
 	StallBoth   What = "stall"       // nothing arrives anywhere for a while
 	Twice       What = "duplicate"   // the next messages arrive twice
 	Freeze      What = "freeze"      // the agent's process stands still, as in a machine that sleeps
+	CrashLoop   What = "crash loop"  // what it executes kills it
 	KillAgent   What = "kill agent"  // kill -9
 	PowerLoss   What = "power loss"  // the agent dies and nobody is told
 	StopAgent   What = "stop agent"  // in order
@@ -106,7 +107,7 @@ var ofExecution = []What{NotFound, NotFound, WrongWindow, VerifyFails, Swallows,
 
 // ofWorld are the faults that may happen anywhere.
 var ofWorld = []What{
-	Cut, Cut, StallDown, StallUp, StallUp, StallBoth, StallBoth, Twice, Freeze, Freeze, Lossy, Lossy, Lossy, KillAgent, KillAgent, KillAgent, PowerLoss,
+	Cut, Cut, StallDown, StallUp, StallUp, StallBoth, StallBoth, Twice, Freeze, Freeze, Lossy, Lossy, Lossy, CrashLoop, CrashLoop, KillAgent, KillAgent, KillAgent, PowerLoss,
 	StopAgent, LoseSpool, Twin, KillServer, KillServer, KillServer, StopServer, FullServer, FullAgent, SlowDisk, Lock,
 	Pause, Pause, Cancel, Resume, ResumeTwice, Skip, ResumeFrom,
 }

@@ -25,6 +25,8 @@ func (w *world) happen(f Fault) {
 		w.after(f.For, func() { m.desktop.locked = false })
 	case Twin:
 		w.after(0, func() { w.twin(f, m) })
+	case CrashLoop:
+		m.deadlyUntil = max(m.deadlyUntil, w.now+f.For)
 	case Freeze, KillAgent, PowerLoss, StopAgent, LoseSpool, FullAgent:
 		w.toAgent(f, m)
 	default:

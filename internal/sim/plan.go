@@ -58,7 +58,7 @@ const horizon = 4 * time.Minute
 func Draw(seed uint64) Plan {
 	rng := rand.New(rand.NewPCG(seed, 0x5eed))
 	p := Plan{Seed: seed, Machines: 1 + rng.IntN(2), Careless: rng.IntN(4) == 0}
-	p.Policy = Policy{MaxResends: 2, MaxRetries: 3, MaxDeliveries: 20, Swallowed: 3, Remember: 8}
+	p.Policy = Policy{MaxResends: 2, MaxRetries: 3, MaxDeliveries: 20, Swallowed: 3, Remember: []int{1, 8}[rng.IntN(2)]}
 	t := drawTheme(rng)
 	if t.tight || rng.IntN(3) == 0 {
 		p.Policy.MaxResends, p.Policy.MaxRetries = rng.IntN(2), rng.IntN(2)
@@ -71,7 +71,7 @@ func Draw(seed uint64) Plan {
 			})
 		}
 	}
-	for range 1 + rng.IntN(8) {
+	for range 1 + rng.IntN(12) {
 		p.Faults = append(p.Faults, t.fault(rng, p.Machines))
 	}
 	return p

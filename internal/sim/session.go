@@ -45,6 +45,7 @@ type session struct {
 	held     []any // waits for the welcome
 	watch    *serversession.Watch
 	timer    int
+	heard    time.Duration // when the agent said something last
 	probes   map[uint64]func()
 	probed   uint64
 }
@@ -90,7 +91,7 @@ func (s *session) welcome(e dispatch.Welcome) {
 	if s.ended {
 		return
 	}
-	s.welcomed = true
+	s.welcomed, s.heard = true, s.o.s.w.now
 	s.o.s.w.tell("%s opens %s: verdicts %v, executing %v, closed %v", machineName(s.o.machine), s.id, e.Verdicts, e.Executing, e.Closed)
 	s.c.down(welcome{Welcome: e, results: s.results})
 	for _, msg := range s.held {
@@ -126,6 +127,7 @@ func (s *session) attend() {
 // hear takes what the agent says. A report counts from an ended session too; all
 // else of one is for the machine to drop.
 func (s *session) hear(msg any) {
+	s.heard = s.o.s.w.now
 	switch m := msg.(type) {
 	case gone:
 		s.end(m.why)

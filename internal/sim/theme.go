@@ -47,6 +47,8 @@ var drills = []theme{
 	// processes die
 	{kinds: clicks, ofWorld: []What{KillAgent, KillServer, PowerLoss, StopAgent}, points: append(running, sending...), longs: medium, tight: true, early: true},
 	{kinds: clicks, ofWorld: []What{KillServer, FullServer, SlowDisk, StopServer}, points: []Point{Decided, Durable, Sent, ReportCame, ReportTaken, ReportKept, AckSent, Asked}, longs: medium, early: true},
+	// what is executed kills the agent
+	{kinds: gives, ofWorld: []What{CrashLoop, CrashLoop, ResumeFrom, Cut}, points: running, longs: longish, tight: true, early: true},
 	// viewers that swallow
 	{kinds: []string{"click", "type", "scroll", "check", "again"}, ofWorld: []What{Cut, KillAgent, Pause}, ofRunning: []What{Swallows}, points: sending, longs: medium, tight: true, early: true},
 }

@@ -41,6 +41,8 @@ type witness struct {
 	deaf    map[int]string        // machine -> the action whose receipt was missed last
 	hangUp  map[int]string        // machine -> the session that must be closed
 	away    map[int]time.Duration // machine -> since when its agent is away
+	got     map[string]string     // action id -> the attempt that its agent said to have received
+	moved   map[int]time.Duration // machine -> when the deadline of what is in flight moved last
 }
 
 // holder is a session as the server was told of it.
@@ -57,6 +59,7 @@ func newWitness(w *world) *witness {
 		answers: map[string]bool{}, foreign: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
 		owed: map[string]map[string]bool{}, giveUps: map[int][]time.Time{}, cancels: map[int]string{},
 		heardOf: map[string]time.Time{}, paused: map[string]bool{}, attempt: map[string]string{}, deaf: map[int]string{}, hangUp: map[int]string{}, away: map[int]time.Duration{},
+		got: map[string]string{}, moved: map[int]time.Duration{},
 		opens: map[int]*holder{}, holders: map[int]*holder{}, opening: map[string]*holder{}, welcomed: map[string]bool{},
 	}
 }
@@ -71,6 +74,7 @@ func (v *witness) serverDied() { v.serverStarted() }
 
 // granted notes a session that has claimed its machine.
 func (v *witness) granted(s *session, open dispatch.Open) {
+	v.aloneOn(s)
 	v.opening[s.id] = &holder{
 		id: s.id, spool: open.Session.SpoolID, boot: open.Session.BootID, clean: open.Session.Clean, usable: open.Session.Usable,
 		executing: open.Executing,
@@ -82,8 +86,12 @@ func (v *witness) heardDesktop(s *session, usable bool) {}
 
 // taken notes what a machine takes in.
 func (v *witness) taken(o *owner, in dispatch.Input) {
+	v.touch(o.machine, in)
 	switch in := in.(type) {
 	case dispatch.Progress:
+		if h := v.present(o.machine); h != nil && h.id == in.SessionID {
+			v.got[in.ActionID] = v.attempt[in.ActionID]
+		}
 		if v.deaf[o.machine] == in.ActionID {
 			v.deaf[o.machine] = ""
 		}
@@ -186,6 +194,8 @@ func describe(r *replay.Replay) string {
 func (v *witness) afterStep() {
 	for i := range v.w.machines {
 		v.calledAway(i)
+		v.overdue(i)
+		v.hearsSilence(i)
 	}
 	for _, m := range v.w.machines {
 		for _, a := range []*agent{m.agent, m.twin} {

@@ -50,6 +50,7 @@ func (v *witness) agentStepped(a *agent) {
 	if n, most := a.core.Remembered(), v.w.plan.Policy.Remember+len(o.Results)+len(o.Unfinished)+1; n > most {
 		v.w.fail("I11", "the %s remembers %d actions, more than %d", a.name, n, most)
 	}
+	v.unfinishedIsTold(a, o)
 	owed := v.owed[a.disk.id]
 	if len(owed) == 0 {
 		return

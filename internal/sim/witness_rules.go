@@ -20,6 +20,9 @@ func (v *witness) redelivered(r *replay.Replay, machine int, rec replay.Record, 
 			v.w.fail("4", "%s goes back for a desktop that another attempt found unusable", ev.ActionID)
 		}
 	case replay.NotReceived:
+		if v.got[ev.ActionID] == v.attempt[ev.ActionID] {
+			v.w.fail("5.3", "%s was received, and counts as not received", ev.ActionID)
+		}
 		h := v.present(machine)
 		if v.deaf[machine] == ev.ActionID && h != nil {
 			v.hangUp[machine] = h.id

@@ -54,6 +54,7 @@ func (v *witness) durable(r *replay.Replay, before replay.Replay, rec replay.Rec
 			}
 			v.boots[ev.ActionID] = ev.BootID
 			v.attempt[ev.ActionID] = ev.AttemptID
+			v.moved[machine] = v.w.now
 			if v.sent[ev.ActionID] == 0 {
 				v.sent[ev.ActionID] = v.seq
 			}
@@ -111,6 +112,7 @@ func (v *witness) reported(r *replay.Replay, ev replay.Reported) {
 		v.w.fail("4", "%s is settled by an unusable desktop", ev.ActionID)
 	}
 	step := r.Steps[a.Step]
+	v.settles(r, a, ev)
 	v.retriesLeft(r, a, ev)
 	if ev.Outcome != replay.OutcomeRetried {
 		return

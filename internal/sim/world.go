@@ -33,11 +33,12 @@ type hit struct {
 
 // machine is one desktop, the way to it and its agent.
 type machine struct {
-	id      int
-	desktop *desktop
-	wire    *wire
-	agent   *agent
-	twin    *agent // another agent that claims it; nil: none
+	id          int
+	desktop     *desktop
+	wire        *wire
+	agent       *agent
+	twin        *agent        // another agent that claims it; nil: none
+	deadlyUntil time.Duration // until then whatever the agent executes kills it
 }
 
 func (m *machine) name() string { return machineName(m.id) }
@@ -95,6 +96,9 @@ func (w *world) fail(rule, format string, args ...any) {
 
 // hit says that a machine's action comes to a point, where something may happen.
 func (w *world) hit(machine int, p Point) {
+	if m := w.machines[machine]; p == Executes && w.now < m.deadlyUntil && w.running == &m.agent.process {
+		m.agent.crash(w.between(100*time.Millisecond, 3*time.Second), false)
+	}
 	key := hit{machine, p}
 	w.counts[key]++
 	for i, f := range w.pending {
