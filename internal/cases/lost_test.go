@@ -46,6 +46,7 @@ func TestCase_d_OneReportIsTakenOnceHoweverOftenItsAcknowledgementIsLost(t *test
 		id := w.create(2)
 		w.completed(id)
 		w.clicked(1, 2)
+		synctest.Wait() // the last acknowledgement may still be under way
 		if got := w.accepted(); lost != 3 || got != 2 {
 			t.Errorf("%d acknowledgements were lost, %d reports were accepted; want 3 and 2", lost, got)
 		}
