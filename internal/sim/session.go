@@ -148,7 +148,6 @@ func (s *session) hear(msg any) {
 		}
 		s.o.post(dispatch.Progress{SessionID: s.id, ActionID: m.ActionID, Phase: phase, Doing: m.Doing})
 	case desktopState:
-		s.o.s.w.witness.heardDesktop(s, m.usable)
 		s.o.post(dispatch.Desktop{SessionID: s.id, Usable: m.usable})
 	case ping:
 		s.put(pong(m))

@@ -20,7 +20,7 @@ type witness struct {
 	sent     map[string]int    // action id -> when its first dispatch was durable
 	boots    map[string]string // action id -> the agent's process at its last dispatch
 	attempts map[string]bool
-	taken3   map[string]int             // action id -> reports of it that were taken
+	takenOf  map[string]int             // action id -> reports of it that were taken
 	answers  map[string]bool            // action id -> the server has answered a report of it
 	foreign  map[string]bool            // action ids that an agent has reported to which they were not delivered last
 	unusable map[string]bool            // attempts that found the desktop unusable, as the server was told
@@ -55,7 +55,7 @@ type holder struct {
 
 func newWitness(w *world) *witness {
 	return &witness{
-		w: w, born: map[string]int{}, sent: map[string]int{}, boots: map[string]string{}, attempts: map[string]bool{}, taken3: map[string]int{},
+		w: w, born: map[string]int{}, sent: map[string]int{}, boots: map[string]string{}, attempts: map[string]bool{}, takenOf: map[string]int{},
 		answers: map[string]bool{}, foreign: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
 		owed: map[string]map[string]bool{}, giveUps: map[int][]time.Time{}, cancels: map[int]string{},
 		heardOf: map[string]time.Time{}, paused: map[string]bool{}, attempt: map[string]string{}, deaf: map[int]string{}, hangUp: map[int]string{}, away: map[int]time.Duration{},
@@ -80,9 +80,6 @@ func (v *witness) granted(s *session, open dispatch.Open) {
 		executing: open.Executing,
 	}
 }
-
-// heardDesktop notes what a session says of its desktop.
-func (v *witness) heardDesktop(s *session, usable bool) {}
 
 // taken notes what a machine takes in.
 func (v *witness) taken(o *owner, in dispatch.Input) {
