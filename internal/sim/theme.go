@@ -32,6 +32,7 @@ var drills = []theme{
 	{kinds: clicks, ofWorld: []What{Lossy, Lossy, StallDown, Cut}, ofRunning: []What{NotFound, Slow}, points: sending, longs: longish, tight: true, early: true},
 	// a desktop that comes and goes, while messages are repeated and held up
 	{kinds: clicks, ofWorld: []What{Lock, Lock, StallUp, Lossy, Twice}, points: append(running, sending...), longs: medium, early: true},
+	{kinds: clicks, ofWorld: []What{Lock, StallUp}, points: []Point{Durable, Sent, Received}, longs: medium, early: true},
 	{kinds: clicks, ofWorld: []What{Lock, StallDown, Cut, FullAgent}, ofRunning: []What{Slow}, points: running, longs: medium, early: true},
 	// another memory, another agent
 	{kinds: append(clicks, "wait", "focus"), ofWorld: []What{Twin, Freeze, StallUp, LoseSpool}, points: append(sending, running...), longs: medium, early: true},
@@ -41,6 +42,7 @@ var drills = []theme{
 	{kinds: gives, ofWorld: []What{Lossy, StallUp}, points: sending, longs: longish, tight: true, early: true},
 	// a person stops what runs, while the link is away
 	{kinds: clicks, ofWorld: []What{Cancel, Cut, StallBoth, StallUp}, ofRunning: []What{Slow, Slow, Hangs}, points: append(running, Sent, Received), longs: medium, early: true},
+	{kinds: clicks, ofWorld: []What{Cancel, Cut, StallBoth}, ofRunning: []What{Slow}, points: []Point{Received, Executes, Begins}, longs: medium, early: true},
 	{kinds: clicks, ofWorld: []What{Pause, Resume, ResumeTwice, Skip, ResumeFrom, Cut}, ofRunning: []What{Slow, VerifyFails}, points: append(sending, Asked, Started), longs: medium, early: true},
 	// a person decides on what is still under way
 	{kinds: clicks, ofWorld: []What{StallUp, StallBoth, ResumeTwice, Resume, Freeze}, ofRunning: []What{Slow}, points: append(sending, Asked), longs: longish, tight: true, early: true},
