@@ -111,7 +111,7 @@ func (v *witness) reported(r *replay.Replay, ev replay.Reported) {
 		v.w.fail("4", "%s is settled by an unusable desktop", ev.ActionID)
 	}
 	step := r.Steps[a.Step]
-	v.settles(r, a, ev)
+	v.settles(a, ev)
 	v.retriesLeft(r, a, ev)
 	if ev.Outcome != replay.OutcomeRetried {
 		return

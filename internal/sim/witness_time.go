@@ -13,7 +13,7 @@ import (
 )
 
 // settles: a report of what is not settled, however late, is not only recorded.
-func (v *witness) settles(r *replay.Replay, a *replay.Action, ev replay.Reported) {
+func (v *witness) settles(a *replay.Action, ev replay.Reported) {
 	if ev.Outcome != replay.OutcomeRecorded {
 		return
 	}
