@@ -99,15 +99,46 @@ func (r *relay) join() {
 	r.apart = false
 }
 
-// silence loses every message of both directions: the link is half-open. Streams
-// stay open.
+// silence loses every message of both directions, and the end of a stream as well:
+// the link is half-open. Each side has to notice by itself.
 func (r *relay) silence() {
+	r.mu.Lock()
+	r.quiet = make(chan struct{})
+	r.mu.Unlock()
 	r.onUp(func(*reprisev1.ConnectRequest) fate { return drop })
 	r.onDown(func(*reprisev1.ConnectResponse) fate { return drop })
 }
 
+// hush is closed when the link is heard again; nil: it is.
+func (r *relay) hush() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.quiet
+}
+
+// passesEnd waits until the end of the server's stream can be passed on; false: the
+// agent has ended its own before.
+func (r *relay) passesEnd(agent context.Context) bool {
+	quiet := r.hush()
+	if quiet == nil {
+		return true
+	}
+	select {
+	case <-quiet:
+		return true
+	case <-agent.Done():
+		return false
+	}
+}
+
 // listen passes every message on again.
 func (r *relay) listen() {
+	r.mu.Lock()
+	if r.quiet != nil {
+		close(r.quiet)
+	}
+	r.quiet = nil
+	r.mu.Unlock()
 	r.onUp(nil)
 	r.onDown(nil)
 }

@@ -26,9 +26,10 @@ type relay struct {
 	mu    sync.Mutex
 	up    func(*reprisev1.ConnectRequest) fate
 	down  func(*reprisev1.ConnectResponse) fate
-	log   []message // what came to the relay, in order
-	links []*link   // the open streams, the newest last
-	apart bool      // no stream comes through
+	log   []message     // what came to the relay, in order
+	links []*link       // the open streams, the newest last
+	apart bool          // no stream comes through
+	quiet chan struct{} // closed when the link is heard again; nil: it is
 }
 
 // fate is what becomes of a message.
@@ -133,9 +134,15 @@ func (r *relay) Connect(agent grpc.BidiStreamingServer[reprisev1.ConnectRequest,
 				continue // the agent has said its last; the server's end of it follows
 			}
 		case err = <-down:
+			if !r.passesEnd(agent.Context()) {
+				return errCut
+			}
 		case err = <-l.ended:
 		case <-agent.Context().Done():
 			err = context.Cause(agent.Context())
+			if r.hush() != nil {
+				return errCut // the server's end stays open
+			}
 		case <-l.left:
 			return errCut // the server's end stays open
 		}
