@@ -55,15 +55,28 @@ func (l *Lease) Answered(said time.Time) {
 	}
 }
 
-// Dispatched takes a dispatch, which replaces one that waits. It returns 0 if it
-// counts, else the number of the ping to send.
-func (l *Lease) Dispatched(now time.Time, d work.Dispatch) (ping uint64) {
-	if now.Sub(l.since) <= l.limit {
+// Dispatched takes a dispatch, which replaces one that waits, and says whether it
+// counts. If it does not, it waits for the answer to the ping returned, or to the one
+// that is unanswered: that answer comes behind it as well.
+func (l *Lease) Dispatched(now time.Time, d work.Dispatch) (counts bool, ping uint64) {
+	if l.fresh(now, l.since) {
 		l.waiting = nil
-		return 0
+		return true, 0
 	}
-	l.waiting, l.late = &d, false
-	return l.ask(now)
+	asked := l.waiting != nil
+	l.waiting = &d
+	if asked {
+		return false, 0
+	}
+	l.late = false
+	return false, l.ask(now)
+}
+
+// fresh says whether a moment is no longer ago than an answer vouches for. The clock
+// on the wall has a say in it: the other one stands still while a machine sleeps.
+func (l *Lease) fresh(now, then time.Time) bool {
+	wall := now.Round(0).Sub(then.Round(0))
+	return now.Sub(then) <= l.limit && wall <= l.limit && wall >= -l.limit
 }
 
 func (l *Lease) ask(now time.Time) (ping uint64) {
@@ -80,7 +93,7 @@ func (l *Lease) Pong(now time.Time, number uint64) (counts *work.Dispatch, ping 
 	if number != l.number || l.waiting == nil {
 		return nil, 0
 	}
-	if now.Sub(l.pinged) > l.limit && !l.late {
+	if !l.fresh(now, l.pinged) && !l.late {
 		l.late = true
 		return nil, l.ask(now)
 	}

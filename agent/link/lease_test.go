@@ -24,38 +24,42 @@ func dispatchOf(actionID string) work.Dispatch {
 
 func TestADispatchCountsWhileTheServerHasAnsweredAMomentAgo(t *testing.T) {
 	l := NewLease(dawn, 10*time.Second)
-	if l.Dispatched(dawn.Add(leaseTime), dispatchOf("r-1")) != 0 {
+	if counts, _ := l.Dispatched(dawn.Add(leaseTime), dispatchOf("r-1")); !counts {
 		t.Error("asked although the hello was answered")
 	}
-	if l.Dispatched(dawn.Add(leaseTime+1), dispatchOf("r-1")) == 0 {
+	if counts, ping := l.Dispatched(dawn.Add(leaseTime+1), dispatchOf("r-1")); counts || ping == 0 {
 		t.Error("not asked although nothing vouches for the stream")
 	}
 	l.acked(&said{"r-1", dawn.Add(5 * time.Second)}, "r-0") // to a report of before
-	if l.Dispatched(dawn.Add(5*time.Second), dispatchOf("r-2")) == 0 {
+	if counts, _ := l.Dispatched(dawn.Add(5*time.Second), dispatchOf("r-2")); counts {
 		t.Error("an answer to another report counted")
 	}
 	l.acked(&said{"r-1", dawn.Add(5 * time.Second)}, "r-1")
-	if l.Dispatched(dawn.Add(6*time.Second), dispatchOf("r-2")) != 0 {
+	if counts, _ := l.Dispatched(dawn.Add(6*time.Second), dispatchOf("r-2")); !counts {
 		t.Error("asked although a report was answered")
 	}
 	l.Answered(dawn) // late news
-	if l.Dispatched(dawn.Add(6*time.Second), dispatchOf("r-3")) != 0 {
+	if counts, _ := l.Dispatched(dawn.Add(6*time.Second), dispatchOf("r-3")); !counts {
 		t.Error("late news took the newer ones away")
 	}
 }
 
 func TestAShortPingTimeoutShortensTheLease(t *testing.T) {
 	l := NewLease(dawn, 300*time.Millisecond)
-	if l.Dispatched(dawn.Add(150*time.Millisecond), dispatchOf("r-1")) != 0 || l.Dispatched(dawn.Add(151*time.Millisecond), dispatchOf("r-1")) == 0 {
+	within, _ := l.Dispatched(dawn.Add(150*time.Millisecond), dispatchOf("r-1"))
+	beyond, _ := l.Dispatched(dawn.Add(151*time.Millisecond), dispatchOf("r-1"))
+	if !within || beyond {
 		t.Error("the lease is not half of the ping timeout")
 	}
 }
 
-func TestADispatchThatWaitsIsFreedByTheAnswerToItsOwnPing(t *testing.T) {
+func TestTheNewestDispatchThatWaitsIsFreedByTheAnswerToThePing(t *testing.T) {
 	l := NewLease(dawn, 10*time.Second)
-	old := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
-	ping := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-2"))
-	for _, n := range []uint64{0, 1, old} {
+	_, ping := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+	if counts, again := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-2")); counts || again != 0 {
+		t.Errorf("a second dispatch counts %v, and asks with %d", counts, again)
+	}
+	for _, n := range []uint64{0, 1, ping - 1} {
 		if d, _ := l.Pong(dawn.Add(time.Minute), n); d != nil {
 			t.Errorf("pong %d freed %s", n, d.ActionID)
 		}
@@ -66,8 +70,52 @@ func TestADispatchThatWaitsIsFreedByTheAnswerToItsOwnPing(t *testing.T) {
 	if d, _ := l.Pong(dawn.Add(time.Minute), ping); d != nil {
 		t.Errorf("%s was freed twice", d.ActionID)
 	}
-	if l.Dispatched(dawn.Add(time.Minute+leaseTime), dispatchOf("r-3")) != 0 {
+	if counts, _ := l.Dispatched(dawn.Add(time.Minute+leaseTime), dispatchOf("r-3")); !counts {
 		t.Error("the answer vouches for nothing")
+	}
+}
+
+// On a slow way the server asks again before it is answered. That must not put off
+// the answer.
+func TestADispatchCountsInTheEndHoweverSlowTheWay(t *testing.T) {
+	for _, trip := range []time.Duration{1500 * time.Millisecond, 2600 * time.Millisecond, 4 * time.Second, 8 * time.Second} {
+		l := NewLease(dawn, 10*time.Second)
+		answers := map[time.Time]uint64{} // when which ping is answered
+		ask := func(now time.Time, ping uint64) {
+			if ping != 0 {
+				answers[now.Add(trip)] = ping
+			}
+		}
+		counted := false
+		for at := time.Minute; at < 2*time.Minute && !counted; at += 100 * time.Millisecond {
+			now := dawn.Add(at)
+			if at%(5*time.Second) == 0 {
+				var ping uint64
+				counted, ping = l.Dispatched(now, dispatchOf("r-1"))
+				ask(now, ping)
+			}
+			if ping := answers[now]; ping != 0 {
+				d, again := l.Pong(now, ping)
+				ask(now, again)
+				counted = counted || d != nil
+			}
+		}
+		if !counted {
+			t.Errorf("with a round trip of %v nothing ever counts", trip)
+		}
+	}
+}
+
+// A machine that sleeps may stop one of its two clocks.
+func TestTheClockOnTheWallHasASayInWhatIsFresh(t *testing.T) {
+	l := NewLease(time.Now(), 10*time.Second)
+	asleep := time.Now().Round(0).Add(time.Hour) // no monotonic reading: an hour by the wall
+	if counts, _ := l.Dispatched(asleep, dispatchOf("r-1")); counts {
+		t.Error("a dispatch counts an hour later")
+	}
+	l = NewLease(time.Now(), 10*time.Second)
+	if counts, _ := l.Dispatched(time.Now().Round(0).Add(-time.Hour), dispatchOf("r-1")); counts {
+		t.Error("a dispatch counts an hour before the hello")
 	}
 }
 
@@ -75,7 +123,7 @@ func TestADispatchThatWaitsIsFreedByTheAnswerToItsOwnPing(t *testing.T) {
 // dispatch and an answer that is as old.
 func TestAnAnswerThatIsLateItselfVouchesForNothing(t *testing.T) {
 	l := NewLease(dawn, 10*time.Second)
-	first := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+	_, first := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
 	late := dawn.Add(2 * time.Minute)
 	d, second := l.Pong(late, first)
 	if d != nil || second == 0 || second == first {
@@ -84,7 +132,7 @@ func TestAnAnswerThatIsLateItselfVouchesForNothing(t *testing.T) {
 	if d, _ := l.Pong(late.Add(2*time.Second), second); d == nil {
 		t.Error("on a slow way nothing ever counts")
 	}
-	again := l.Dispatched(late.Add(time.Hour), dispatchOf("r-2"))
+	_, again := l.Dispatched(late.Add(time.Hour), dispatchOf("r-2"))
 	if d, _ := l.Pong(late.Add(2*time.Hour), again); d != nil {
 		t.Error("a way that was slow once is never doubted again")
 	}
@@ -96,7 +144,7 @@ func TestACancelDropsTheDispatchThatWaits(t *testing.T) {
 		drops          bool
 	}{{"r", "", true}, {"r", "r-1", true}, {"r", "r-2", false}, {"other", "", false}} {
 		l := NewLease(dawn, 10*time.Second)
-		ping := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
+		_, ping := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
 		l.Cancelled(c.replay, c.action)
 		d, _ := l.Pong(dawn.Add(time.Minute), ping)
 		if dropped := d == nil; dropped != c.drops {

@@ -34,6 +34,7 @@ type session struct {
 	spoolID  string
 	settings work.Settings
 	lease    Lease                // only the reader uses it
+	hailed   time.Time            // when the hello was said
 	reported atomic.Pointer[said] // the last one
 	pongs    chan uint64
 	goAway   chan time.Duration
@@ -52,14 +53,13 @@ func (s *session) run(parent context.Context) (Ending, error) {
 	ctx, end := context.WithCancelCause(context.WithoutCancel(parent))
 	defer end(nil)
 	s.end = end
-	opening := time.Now()
 	welcome, told, err := s.open(parent, ctx)
 	if err != nil {
 		return Ending{}, err
 	}
 	began := time.Now()
 	s.settings = settings(welcome.GetSettings())
-	s.lease = NewLease(opening, s.settings.PingTimeout)
+	s.lease = NewLease(s.hailed, s.settings.PingTimeout)
 	s.log.Info("the stream is open", logkeys.Session, welcome.GetSessionId())
 	// Attached first: what the runner says at once may have to be followed by the
 	// desktop's state.
@@ -111,6 +111,7 @@ func (s *session) open(parent, ctx context.Context) (*reprisev1.Welcome, desktop
 	if err != nil {
 		return nil, state, s.cause(ctx, err)
 	}
+	s.hailed = time.Now()
 	hello := &reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Hello{Hello: s.hello(opening, monitors, state)}}
 	// After a failed Send the reason comes from Recv.
 	if err := s.stream.Send(hello); err != nil && !errors.Is(err, io.EOF) {
@@ -208,8 +209,12 @@ func (s *session) dispatch(ctx context.Context, d *reprisev1.Dispatch) error {
 	if out.Invalid == "" && s.cfg.Camera != nil {
 		s.cfg.Camera.Received(out.Action.Masks)
 	}
-	if number := s.lease.Dispatched(time.Now(), out); number != 0 {
-		s.ping(number)
+	counts, ask := s.lease.Dispatched(time.Now(), out)
+	if ask != 0 {
+		s.ping(ask)
+	}
+	if !counts {
+		s.SendProgress(work.Progress{Ref: out.Ref}) // it has arrived, however long the answer takes
 		return nil
 	}
 	return s.toRunner(ctx, runner.Dispatched{Dispatch: out})
@@ -235,7 +240,10 @@ func (s *session) write(ctx context.Context) error {
 			return s.closeSend(ctx)
 		}
 		if r := m.GetReport(); r != nil {
-			s.reported.Store(&said{r.GetActionId(), time.Now()})
+			// What is said again counts from the first time: an answer may be to that.
+			if last := s.reported.Load(); last == nil || last.actionID != r.GetActionId() {
+				s.reported.Store(&said{r.GetActionId(), time.Now()})
+			}
 		}
 		if err := s.stream.Send(m); err != nil {
 			if errors.Is(err, io.EOF) {

@@ -104,6 +104,9 @@ func (c *Core) step(now time.Time, event Event) []Effect {
 		return c.opened(now, e)
 	case Lost:
 		c.open, c.leaving, c.waiting = false, false, nil
+		if c.running != nil && c.running.phase == clearing {
+			c.running = nil // received and not started, as what waits
+		}
 		clear(c.sent)
 	case Dispatched:
 		return c.dispatched(now, e.Dispatch)

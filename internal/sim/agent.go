@@ -127,7 +127,9 @@ func (a *agent) carryOut(effect runner.Effect) {
 			a.told = nil
 		}
 		a.send(report{e.Report, a.disk.id})
-		a.said, a.saidAt = e.ActionID, a.now()
+		if a.said != e.ActionID {
+			a.said, a.saidAt = e.ActionID, a.now()
+		}
 		a.w.tell("the %s reports %s: %s", a.name, e.ActionID, outcomeOf(e.Outcome))
 		a.w.hitIn(&a.process, a.m.id, ReportSent)
 	case runner.SendProgress:

@@ -103,8 +103,12 @@ func (a *agent) hear(c *conn, msg any) {
 	case dispatch.Deliver:
 		a.w.tell("the %s receives %s", a.name, m.Delivery.AttemptID)
 		a.w.hitIn(&a.process, a.m.id, Received)
-		if number := a.lease.Dispatched(a.now(), dispatched(m)); number != 0 {
-			a.send(ping{number})
+		counts, ask := a.lease.Dispatched(a.now(), dispatched(m))
+		if ask != 0 {
+			a.send(ping{ask})
+		}
+		if !counts {
+			a.send(work.Progress{Ref: work.Ref{ReplayID: m.Delivery.ReplayID, ActionID: m.Delivery.ActionID, AttemptID: m.Delivery.AttemptID}})
 			return
 		}
 		a.step(runner.Dispatched{Dispatch: dispatched(m)})

@@ -12,6 +12,7 @@ type wire struct {
 	conns              []*conn
 	downUntil, upUntil time.Duration // until then nothing arrives there
 	lossyUntil         time.Duration // until then messages get lost
+	slowUntil          time.Duration // until then everything takes long
 	twiceDown, twiceUp int           // so many messages arrive twice
 }
 
@@ -41,6 +42,13 @@ func (w *world) latency() time.Duration {
 		return w.between(time.Millisecond, 300*time.Millisecond)
 	}
 	return w.between(50*time.Microsecond, 2*time.Millisecond)
+}
+
+func (c *conn) latency() time.Duration {
+	if c.w.now < c.m.wire.slowUntil {
+		return c.w.between(500*time.Millisecond, 2*time.Second)
+	}
+	return c.w.latency()
 }
 
 // connect makes a connection from an agent to the server; nil: nobody listens.
@@ -82,7 +90,7 @@ func (c *conn) loses(msg any) bool {
 }
 
 func (c *conn) carryDown(msg any) {
-	c.freeDown = max(c.freeDown, c.w.now+c.w.latency(), c.m.wire.downUntil)
+	c.freeDown = max(c.freeDown, c.w.now+c.latency(), c.m.wire.downUntil)
 	e := event{at: c.freeDown, of: c.agent, gen: c.agentGen, do: func() {
 		if !c.cut && !c.agentClosed {
 			c.toAgent(msg)
@@ -107,7 +115,7 @@ func (c *conn) up(msg any) {
 }
 
 func (c *conn) carryUp(msg any) {
-	c.freeUp = max(c.freeUp, c.w.now+c.w.latency(), c.m.wire.upUntil)
+	c.freeUp = max(c.freeUp, c.w.now+c.latency(), c.m.wire.upUntil)
 	c.w.add(event{at: c.freeUp, of: c.server, gen: c.serverGen, do: func() {
 		if !c.cut {
 			c.toServer(msg)

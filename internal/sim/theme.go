@@ -30,6 +30,7 @@ var drills = []theme{
 	// reports and receipts get lost, and come late
 	{kinds: clicks, ofWorld: []What{Lossy, Lossy, StallUp, Cut}, points: sending, longs: medium, early: true},
 	{kinds: clicks, ofWorld: []What{Lossy, Lossy, StallDown, Cut}, ofRunning: []What{NotFound, Slow}, points: sending, longs: longish, tight: true, early: true},
+	{kinds: clicks, ofWorld: []What{SlowLink, SlowLink, Freeze, Cut}, points: sending, longs: longish, early: true},
 	// a desktop that comes and goes, while messages are repeated and held up
 	{kinds: clicks, ofWorld: []What{Lock, Lock, StallUp, Lossy, Twice}, points: append(running, sending...), longs: medium, early: true},
 	{kinds: clicks, ofWorld: []What{Lock, StallUp}, points: []Point{Durable, Sent, Received}, longs: medium, early: true},

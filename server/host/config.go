@@ -52,11 +52,12 @@ func sessionSettings(s settings.Settings) *reprisev1.SessionSettings {
 }
 
 // How much may be under way to the server before it has been read, of one call and
-// of one connection: a picture at 20 MB/s over a path of 50 ms. Windows that are fixed
+// of one connection: a picture at 5 MB/s over a path of 50 ms. What is under way of a
+// picture is before whatever the agent says meanwhile, so on a slow path it must be little. Windows that are fixed
 // also spare the ping with which gRPC measures the path at each message, to fit them.
 const (
-	callWindow       = 1 << 20
-	connectionWindow = 2 << 20
+	callWindow       = 256 << 10
+	connectionWindow = 1 << 20
 )
 
 // transportOptions are liveness, limits and TLS.
