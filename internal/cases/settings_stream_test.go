@@ -26,6 +26,7 @@ var streamEffects = []effect{
 				}
 				return isReport(m)
 			}, drop))
+			w.until(func() bool { return len(w.hellos()) == 1 }) // the stream that is cut
 			w.create(1)
 			return w.nextHello().Sub(<-reported).Truncate(time.Second)
 		},
