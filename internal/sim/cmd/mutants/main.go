@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return errors.New("--seeds, --parallel and --limit are positive")
 	case *list:
 		for _, m := range chosen {
-			fmt.Fprintf(out, "%-44s %-60s %s\n", m.Name, m.Promise, m.File)
+			fmt.Fprintf(out, "%-50s %-60s %s\n", m.Name, m.Promise, m.File)
 		}
 		return nil
 	}
@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := hunt.Original(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-44s passes %d schedules\n", "(without any mistake)", *seeds)
+	fmt.Fprintf(out, "%-50s passes %d schedules\n", "(without any mistake)", *seeds)
 	caught := hunt.Each(ctx, chosen, *atOnce, func(r mutants.Result) { fmt.Fprintln(out, line(r)) })
 	fmt.Fprintf(out, "caught %d of %d\n", caught, len(chosen))
 	if caught < len(chosen) {
@@ -93,9 +93,9 @@ func choose(only string) ([]mutants.Mutant, error) {
 func line(r mutants.Result) string {
 	switch {
 	case r.Err != nil:
-		return fmt.Sprintf("%-44s NOT CAUGHT: %v", r.Mutant.Name, r.Err)
+		return fmt.Sprintf("%-50s NOT CAUGHT: %v", r.Mutant.Name, r.Err)
 	case !r.Caught:
-		return fmt.Sprintf("%-44s NOT CAUGHT in %d schedules; it breaks %s", r.Mutant.Name, r.Seeds, r.Mutant.Promise)
+		return fmt.Sprintf("%-50s NOT CAUGHT in %d schedules; it breaks %s", r.Mutant.Name, r.Seeds, r.Mutant.Promise)
 	}
-	return fmt.Sprintf("%-44s caught after %4d schedules: %s", r.Mutant.Name, r.Seeds, r.By)
+	return fmt.Sprintf("%-50s caught after %4d schedules: %s", r.Mutant.Name, r.Seeds, r.By)
 }
