@@ -70,7 +70,17 @@ var streamEffects = []effect{
 				return isDispatch(m)
 			}, cut))
 			w.create(1)
-			return w.nextHello().Sub(<-cutAt).Round(100 * time.Millisecond) // half of the step, by the world's dice
+			at, again := <-cutAt, time.Duration(0)
+			w.until(func() bool { // the first hello behind the cut
+				for _, h := range w.hellos() {
+					if h.After(at) {
+						again = h.Sub(at)
+						return true
+					}
+				}
+				return false
+			})
+			return again.Round(100 * time.Millisecond) // half of the step, by the world's dice
 		},
 		byDef: "500ms", changed: "3.5s",
 	},

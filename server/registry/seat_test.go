@@ -120,7 +120,7 @@ func TestNoWalkGivesAMachineToTwo(t *testing.T) {
 func one(t *rapid.T, from map[string]string) string {
 	keys := slices.Sorted(maps.Keys(from))
 	if len(keys) == 0 {
-		t.Skip("there is none")
+		t.Skip("a draw without a session to take; another one follows")
 	}
 	return rapid.SampledFrom(keys).Draw(t, "session")
 }
