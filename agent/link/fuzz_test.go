@@ -56,6 +56,11 @@ func FuzzServerFrames(f *testing.F) {
 		}}}},
 		{Message: &reprisev1.ConnectResponse_Pause{Pause: &reprisev1.Pause{ReplayId: "r", SafetyChecks: []*reprisev1.SafetyCheck{nil}}}},
 		{Message: &reprisev1.ConnectResponse_Capture{Capture: &reprisev1.Capture{CaptureId: "c", Masks: []*reprisev1.Mask{{}}}}},
+		{Message: &reprisev1.ConnectResponse_ReportAck{ReportAck: &reprisev1.ReportAck{ActionId: "a"}}},
+		{Message: &reprisev1.ConnectResponse_Resume{Resume: &reprisev1.Resume{ReplayId: "r"}}},
+		{Message: &reprisev1.ConnectResponse_Cancel{Cancel: &reprisev1.Cancel{ReplayId: "r"}}},
+		{Message: &reprisev1.ConnectResponse_Ping{Ping: &reprisev1.Ping{Number: 1}}},
+		{Message: &reprisev1.ConnectResponse_Pong{Pong: &reprisev1.Pong{Number: 1}}},
 		{Message: &reprisev1.ConnectResponse_GoAway{GoAway: &reprisev1.GoAway{}}},
 		{},
 	} {
@@ -74,6 +79,7 @@ func FuzzServerFrames(f *testing.F) {
 		l := New(Config{MachineID: "m", Runner: heard, Camera: camera{}, Evidence: NewEvidence(nil, nil)})
 		s := newSession(l, nil)
 		s.lease = NewLease(time.Now(), time.Hour)
+		s.pongs = make(chan uint64, 1) // nothing watches
 		if err := s.handle(t.Context(), m); err != nil {
 			t.Fatalf("the stream ended: %v", err)
 		}
