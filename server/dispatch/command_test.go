@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/reprise-rpa/reprise/server/replay"
@@ -78,6 +79,61 @@ func TestAReplayThatFailsStopsWhatElseIsInFlight(t *testing.T) {
 	if c := sentOf[CancelAction](w); len(c) != 1 || c[0].ActionID != "r-2" {
 		t.Errorf("sent %v", c)
 	}
+}
+
+// What was given up may still wait at the agent. It must not be carried out behind a
+// later step, or after a person has seen to it; while somebody waits for it, it may.
+func TestWhatNobodyWaitsForAnyMoreIsWithdrawn(t *testing.T) {
+	careless, strict := scroll, click
+	careless.OnGiveUp, strict.OnGiveUp = replay.GiveUpContinue, replay.GiveUpFail
+	giveUp := func(list ...replay.Step) *world {
+		w := newWorld(t, config())
+		w.m.cfg.Policy.MaxResends = 0
+		w.submit("r", list...)
+		w.open("s1", "boot", "spool")
+		w.orphaned("s1")
+		return w
+	}
+	withdrawn := func(w *world, want ...CancelAction) {
+		t.Helper()
+		if c := sentOf[CancelAction](w); !slices.Equal(c, want) {
+			t.Errorf("withdrawn: %v, want %v", c, want)
+		}
+	}
+	first := CancelAction{SessionID: "s1", ReplayID: "r", ActionID: "r-1"}
+
+	w := giveUp(careless, click)
+	w.wantInFlight("r-2")
+	withdrawn(w, first)
+	w = giveUp(careless)
+	w.wantState("r", replay.Completed, "")
+	withdrawn(w, first)
+	w = giveUp(careless, human)
+	w.wantState("r", replay.Paused, "user_request")
+	withdrawn(w, first)
+	w = giveUp(strict)
+	w.wantState("r", replay.Failed, "")
+	withdrawn(w, first)
+
+	w = giveUp(click, click)
+	w.wantState("r", replay.Paused, "orphan_max_resends")
+	withdrawn(w)
+	w.resume("r", replay.ResumeCommand{Skip: true})
+	w.wantInFlight("r-2")
+	withdrawn(w, first)
+	w = giveUp(click, click)
+	w.resume("r", replay.ResumeCommand{From: "r-2"})
+	w.wantInFlight("r-2")
+	withdrawn(w, first)
+	w = giveUp(click, click)
+	w.resume("r", replay.ResumeCommand{}) // the new one names the old one
+	w.wantInFlight("r-1_resume")
+	withdrawn(w)
+	w = giveUp(click, click)
+	w.report("s1", "r-1", success) // settled, if late
+	w.resume("r", replay.ResumeCommand{})
+	w.wantInFlight("r-2")
+	withdrawn(w)
 }
 
 // A caller waits for the journal and for nothing else: not for what a delivery may

@@ -10,6 +10,7 @@ import (
 type before struct {
 	inFlight string // the action in flight
 	pauseID  string
+	decide   string // the action that the pause waits for
 }
 
 func stateBefore(r *replay.Replay) before {
@@ -18,7 +19,7 @@ func stateBefore(r *replay.Replay) before {
 		b.inFlight = r.Actions[r.InFlight].ID
 	}
 	if r.Pause != nil {
-		b.pauseID = r.Pause.ID
+		b.pauseID, b.decide = r.Pause.ID, r.Pause.Decide
 	}
 	return b
 }
@@ -41,6 +42,9 @@ func (m *Machine) follow(r *replay.Replay, ev replay.Event, b before) {
 		if m.session == nil { // the grace counts from the person's word
 			m.awayFrom, m.graceRan = m.now, false
 		}
+		if ev.Skip || ev.From >= 0 {
+			m.withdraw(r, b.decide)
+		}
 	case replay.Requeued:
 		if ev.Reason == replay.OrphanTimeout {
 			m.noteOrphan(NoteOrphanResent, r, ev.ActionID)
@@ -54,12 +58,30 @@ func (m *Machine) follow(r *replay.Replay, ev replay.Event, b before) {
 			m.effect(Note{Kind: NoteSafetyChecks, Replay: r.ID, Count: len(ev.Checks), Source: sources(ev.Checks)})
 		}
 	case replay.Ended:
-		if (ev.State == replay.Cancelled || b.inFlight != "") && m.session != nil && m.holds(r) {
-			m.effect(CancelAction{SessionID: m.session.ID, ReplayID: r.ID, ActionID: b.inFlight})
+		if ev.State == replay.Cancelled || b.inFlight != "" {
+			m.stop(r, b.inFlight)
 		}
 	}
 	if b.pauseID != "" && now.pauseID == "" && m.session != nil && m.holds(r) {
 		m.effect(EndPause{SessionID: m.session.ID, ReplayID: r.ID, PauseID: b.pauseID})
+	}
+}
+
+// withdraw takes back an action that was given up and that nobody waits for any more.
+// It may still be waiting at the agent, which would carry it out behind a later step,
+// or after a person has done it by hand.
+func (m *Machine) withdraw(r *replay.Replay, actionID string) {
+	a := r.Find(actionID)
+	if a != nil && a.Open() && (r.Pause == nil || r.Pause.Decide != actionID) {
+		m.stop(r, actionID)
+	}
+}
+
+// stop asks the agent to stop an action, or not to begin it; all of the replay if
+// actionID is empty.
+func (m *Machine) stop(r *replay.Replay, actionID string) {
+	if m.session != nil && m.holds(r) {
+		m.effect(CancelAction{SessionID: m.session.ID, ReplayID: r.ID, ActionID: actionID})
 	}
 }
 

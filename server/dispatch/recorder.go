@@ -49,6 +49,12 @@ func (rc *recorder) addTo(r *replay.Replay, id string, events ...replay.Event) b
 		p.touch(r, ev)
 		rc.m.follow(r, ev, before)
 	}
+	// Whether anybody waits for what was given up is known from what came with it.
+	for _, ev := range events {
+		if g, ok := ev.(replay.GaveUp); ok {
+			rc.m.withdraw(r, g.ActionID)
+		}
+	}
 	return true
 }
 

@@ -183,12 +183,12 @@ func (r *Replay) Unsettled(actionID string) []string {
 	}
 	var ids []string
 	for _, j := range r.older[r.Actions[i].Step] {
-		if a := &r.Actions[j]; j != i && (a.open() || a.RanLate && !a.Lost) {
+		if a := &r.Actions[j]; j != i && (a.Open() || a.RanLate && !a.Lost) {
 			ids = append(ids, a.ID)
 		}
 	}
 	return ids
 }
 
-// open says whether the agent may still answer for the action.
-func (a *Action) open() bool { return a.Dispatches > 0 && !a.Reported && !a.Lost }
+// Open says whether the agent may still answer for the action.
+func (a *Action) Open() bool { return a.Dispatches > 0 && !a.Reported && !a.Lost }

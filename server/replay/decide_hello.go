@@ -16,7 +16,7 @@ const (
 func (r *Replay) DecideExecuting(actionID, attemptID string) (Executing, []Event) {
 	a := r.Find(actionID)
 	switch {
-	case a == nil || r.State.Ended() || !a.open():
+	case a == nil || r.State.Ended() || !a.Open():
 		return Stop, nil
 	case a.State == ActionDispatched:
 		return GoOn, nil
@@ -58,7 +58,7 @@ func (r *Replay) DecideOtherMemory(spoolID string) []Event {
 	decide := "" // the first of them; DecideNext asks about the others
 	for i := range r.Actions {
 		a := &r.Actions[i]
-		if !a.open() || a.SpoolID == spoolID {
+		if !a.Open() || a.SpoolID == spoolID {
 			continue
 		}
 		current := r.Current(a.Step)
@@ -105,7 +105,7 @@ func (r *Replay) DecideReconnect(s Session, reason Reason, p Policy, deadClient 
 // for its outcome.
 func (r *Replay) Expects(actionID string) bool {
 	a := r.Find(actionID)
-	if a == nil || r.State.Ended() || !a.open() {
+	if a == nil || r.State.Ended() || !a.Open() {
 		return false
 	}
 	switch r.Current(a.Step).State {
