@@ -79,7 +79,7 @@ func (a *agent) now() time.Time { return a.clock.at(a.w.now) }
 // step lets the core take in an event and carries out what it decides.
 func (a *agent) step(e runner.Event) {
 	if d, ok := e.(runner.Dispatched); ok {
-		a.w.witness.receives(a, d.AttemptID)
+		a.w.witness.receives(a, d.Dispatch)
 	}
 	for _, effect := range a.core.Step(a.now(), e) {
 		a.carryOut(effect)

@@ -71,6 +71,7 @@ const (
 	StallDown   What = "stall down"  // nothing arrives at the agent for a while: a half-open link
 	StallUp     What = "stall up"    // nothing arrives at the server for a while
 	StallBoth   What = "stall"       // nothing arrives anywhere for a while
+	Linger      What = "linger"      // what was sent up the streams of now arrives late; later streams are not held up
 	SlowLink    What = "slow link"   // whatever travels takes a second or two
 	Twice       What = "duplicate"   // the next messages arrive twice
 	Freeze      What = "freeze"      // the agent's process stands still, as in a machine that sleeps
@@ -108,7 +109,7 @@ var ofExecution = []What{NotFound, NotFound, WrongWindow, VerifyFails, Swallows,
 
 // ofWorld are the faults that may happen anywhere.
 var ofWorld = []What{
-	Cut, Cut, StallDown, StallUp, StallUp, StallBoth, StallBoth, SlowLink, SlowLink, Twice, Freeze, Freeze, Lossy, Lossy, Lossy, CrashLoop, CrashLoop, KillAgent, KillAgent, KillAgent, PowerLoss,
+	Cut, Cut, StallDown, StallUp, StallUp, StallBoth, StallBoth, SlowLink, SlowLink, Linger, Twice, Freeze, Freeze, Lossy, Lossy, Lossy, CrashLoop, CrashLoop, KillAgent, KillAgent, KillAgent, PowerLoss,
 	StopAgent, LoseSpool, Twin, KillServer, KillServer, KillServer, StopServer, FullServer, FullAgent, SlowDisk, Lock,
 	Pause, Pause, Cancel, Resume, ResumeTwice, Skip, ResumeFrom,
 }

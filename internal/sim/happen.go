@@ -18,7 +18,7 @@ func (w *world) happen(f Fault) {
 		w.after(0, func() { w.person.say(m, f.What) })
 	case KillServer, StopServer, FullServer, SlowDisk:
 		w.toServer(f)
-	case Cut, StallDown, StallUp, StallBoth, SlowLink, Twice, Lossy:
+	case Cut, StallDown, StallUp, StallBoth, SlowLink, Linger, Twice, Lossy:
 		w.toLink(f, m)
 	case Lock:
 		m.desktop.locked = true
@@ -61,6 +61,10 @@ func (w *world) toLink(f Fault, m *machine) {
 		l.upUntil = max(l.upUntil, until)
 	case StallBoth:
 		l.downUntil, l.upUntil = max(l.downUntil, until), max(l.upUntil, until)
+	case Linger:
+		for _, c := range l.live() {
+			c.freeUp = max(c.freeUp, until)
+		}
 	case SlowLink:
 		l.slowUntil = max(l.slowUntil, until)
 	case Lossy:

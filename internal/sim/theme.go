@@ -44,6 +44,9 @@ var drills = []theme{
 	// a person stops what runs, while the link is away
 	{kinds: clicks, ofWorld: []What{Cancel, Cut, StallBoth, StallUp}, ofRunning: []What{Slow, Slow, Hangs}, points: append(running, Sent, Received), longs: medium, early: true},
 	{kinds: clicks, ofWorld: []What{Cancel, Cut, StallBoth}, ofRunning: []What{Slow}, points: []Point{Received, Executes, Begins}, longs: medium, early: true},
+	{kinds: clicks, ofWorld: []What{Cancel, Cancel, Lossy, StallUp}, ofRunning: []What{Slow}, points: []Point{Received, Executes, Sent}, longs: medium, early: true},
+	// an earlier stream lingers
+	{kinds: clicks, ofWorld: []What{Linger, Linger, Cut}, ofRunning: []What{Slow}, points: running, longs: longish, early: true},
 	{kinds: clicks, ofWorld: []What{Pause, Resume, ResumeTwice, Skip, ResumeFrom, Cut}, ofRunning: []What{Slow, VerifyFails}, points: append(sending, Asked, Started), longs: medium, early: true},
 	// a person decides on what is still under way
 	{kinds: clicks, ofWorld: []What{StallUp, StallBoth, ResumeTwice, Resume, Freeze}, ofRunning: []What{Slow}, points: append(sending, Asked), longs: longish, tight: true, early: true},

@@ -42,6 +42,7 @@ type witness struct {
 	hangUp  map[int]string        // machine -> the session that must be closed
 	away    map[int]time.Duration // machine -> since when its agent is away
 	got     map[string]string     // action id -> the attempt that its agent said to have received
+	stale   map[int]bool          // machine -> what it takes in now is progress from a session that does not hold it
 	moved   map[int]time.Duration // machine -> when the deadline of what is in flight moved last
 }
 
@@ -59,7 +60,7 @@ func newWitness(w *world) *witness {
 		answers: map[string]bool{}, foreign: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
 		owed: map[string]map[string]bool{}, giveUps: map[int][]time.Time{}, cancels: map[int]string{},
 		heardOf: map[string]time.Time{}, paused: map[string]bool{}, attempt: map[string]string{}, deaf: map[int]string{}, hangUp: map[int]string{}, away: map[int]time.Duration{},
-		got: map[string]string{}, moved: map[int]time.Duration{},
+		got: map[string]string{}, stale: map[int]bool{}, moved: map[int]time.Duration{},
 		opens: map[int]*holder{}, holders: map[int]*holder{}, opening: map[string]*holder{}, welcomed: map[string]bool{},
 	}
 }
@@ -84,6 +85,7 @@ func (v *witness) granted(s *session, open dispatch.Open) {
 // taken notes what a machine takes in.
 func (v *witness) taken(o *owner, in dispatch.Input) {
 	v.touch(o.machine, in)
+	v.stale[o.machine] = v.outdated(o, in)
 	switch in := in.(type) {
 	case dispatch.Progress:
 		if h := v.present(o.machine); h != nil && h.id == in.SessionID {

@@ -19,7 +19,8 @@ const (
 // agentWitness is what was seen of one agent's process.
 type agentWitness struct {
 	shown    map[string]bool          // pause ids
-	received string                   // the newest attempt that its core has heard
+	received work.Ref                 // the newest dispatch that its core has heard
+	dropped  string                   // the attempt that was cancelled before it began
 	told     map[string]bool          // actions that it has reported
 	forgot   map[string]bool          // actions whose report it knows to be answered
 	waiting  map[string]time.Duration // reports of this stream without an answer, since when
@@ -119,6 +120,7 @@ func (v *witness) executes(a *agent, d work.Dispatch) {
 		v.w.fail("C2", "the %s executes %s beside %s", a.name, d.ActionID, a.job.ActionID)
 	}
 	v.agents[a].progress = v.w.now
+	v.begins(a, d)
 	switch {
 	case a.clearing: // it was taken up before, and waited for the keys
 	case !a.open:
@@ -126,17 +128,30 @@ func (v *witness) executes(a *agent, d work.Dispatch) {
 	case d.SessionID != a.session:
 		v.w.fail("4", "the %s executes %s, which came on an earlier stream", a.name, d.AttemptID)
 	}
-	if newest := v.agents[a].received; newest != "" && newest != d.AttemptID && !a.clearing {
+	if newest := v.agents[a].received.AttemptID; newest != "" && newest != d.AttemptID && !a.clearing {
 		v.w.fail("4", "the %s executes %s, and has received %s since", a.name, d.AttemptID, newest)
 	}
 }
 
+// begins: what was cancelled while it waited does not.
+func (v *witness) begins(a *agent, d work.Dispatch) {
+	if d.AttemptID == v.agents[a].dropped && !a.clearing {
+		v.w.fail("I4", "the %s executes %s, which was cancelled while it waited", a.name, d.AttemptID)
+	}
+}
+
 // receives notes the newest dispatch that the core of an agent has heard.
-func (v *witness) receives(a *agent, attemptID string) { v.agents[a].received = attemptID }
+func (v *witness) receives(a *agent, d work.Dispatch) { v.agents[a].received = d.Ref }
 
 // cancelled: what is cancelled is stopped, and not begun.
 func (v *witness) cancelled(a *agent, m dispatch.CancelAction) {
 	j := a.job
+	meant := func(r work.Ref) bool {
+		return r.ReplayID == m.ReplayID && (m.ActionID == "" || m.ActionID == r.ActionID)
+	}
+	if aw := v.agents[a]; meant(aw.received) && (j == nil || j.AttemptID != aw.received.AttemptID) {
+		aw.dropped = aw.received.AttemptID
+	}
 	if j == nil || j.ReplayID != m.ReplayID || m.ActionID != "" && m.ActionID != j.ActionID {
 		return
 	}
@@ -226,9 +241,8 @@ func (v *witness) inOrder(d *desktop, r *replay.Replay, act *replay.Action) {
 			v.w.fail("I8", "%s touches the desktop, and nobody knows what became of %s", act.ID, e.actionID)
 		}
 	}
-	// A replay that has ended may still be at its last input; nothing begins anew, but
-	// for what was given up while it was on its way.
-	if act.State != replay.ActionAbandoned && r.State.Ended() && slices.Contains([]replay.State{replay.Completed, replay.Failed}, r.State) {
+	// A replay that has ended may still be at its last input; nothing begins anew.
+	if r.State.Ended() && slices.Contains([]replay.State{replay.Completed, replay.Failed}, r.State) {
 		v.w.fail("I4", "input of %s begins after %s is %v", act.ID, r.ID, r.State)
 	}
 }

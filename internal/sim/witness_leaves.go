@@ -8,6 +8,8 @@ import (
 // leaves looks at what leaves a machine: all of it must be durable.
 func (v *witness) leaves(o *owner, effect dispatch.Effect) {
 	switch e := effect.(type) {
+	case dispatch.Changed:
+		v.changed(o, e)
 	case dispatch.Fault:
 		v.w.fail("I5", "an event did not fit: %v", e.Err)
 	case dispatch.Answer:

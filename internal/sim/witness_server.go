@@ -57,6 +57,8 @@ func (v *witness) durable(r *replay.Replay, before replay.Replay, rec replay.Rec
 			if v.sent[ev.ActionID] == 0 {
 				v.sent[ev.ActionID] = v.seq
 			}
+		case replay.Adopted:
+			v.attempt[ev.ActionID] = ev.AttemptID
 		case replay.Reported:
 			v.reported(r, ev)
 		case replay.Requeued:

@@ -60,6 +60,24 @@ func (v *witness) unfinishedIsTold(a *agent, o work.Opening) {
 	}
 }
 
+// outdated says whether an input is progress from a session that does not hold the
+// machine.
+func (v *witness) outdated(o *owner, in dispatch.Input) bool {
+	p, ok := in.(dispatch.Progress)
+	if !ok {
+		return false
+	}
+	h := v.present(o.machine)
+	return h == nil || h.id != p.SessionID
+}
+
+// changed: progress from a session that does not hold the machine is dropped.
+func (v *witness) changed(o *owner, e dispatch.Changed) {
+	if v.stale[o.machine] && len(e.View.Events) == 0 {
+		v.w.fail("j", "progress from a session that does not hold %s counts", machineName(o.machine))
+	}
+}
+
 // touch notes what moves the deadline of what is in flight.
 func (v *witness) touch(machine int, in dispatch.Input) {
 	switch in.(type) {
