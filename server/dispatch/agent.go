@@ -13,8 +13,12 @@ func (m *Machine) open(recs *recorder, in Open) {
 	m.session, m.unreceived = &session, ""
 	m.pending.StandStill()
 	welcome := Welcome{SessionID: session.ID}
+	goesOn := "" // the action that the agent executes, and somebody waits for
 	if in.Executing != nil {
 		welcome.Executing = m.executing(recs, *in.Executing)
+		if welcome.Executing == replay.GoOn {
+			goesOn = in.Executing.ActionID
+		}
 	}
 	for _, res := range in.Results {
 		welcome.Verdicts = append(welcome.Verdicts, m.take(recs, res))
@@ -23,7 +27,7 @@ func (m *Machine) open(recs *recorder, in Open) {
 		recs.add(r, r.DecideOtherMemory(session.SpoolID)...)
 	}
 	for _, r := range m.live {
-		m.redeliver(recs, r, in.Executing)
+		m.redeliver(recs, r, goesOn)
 	}
 	for _, u := range in.Unfinished {
 		if r := m.find(replayOf(u.ActionID)); r == nil || !r.Expects(u.ActionID) {
@@ -70,14 +74,13 @@ func (m *Machine) executing(recs *recorder, ref Ref) replay.Executing {
 	return verdict
 }
 
-// redeliver puts a replay's action in flight back at the head, unless the agent
-// is executing it.
-func (m *Machine) redeliver(recs *recorder, r *replay.Replay, executing *Ref) {
+// redeliver puts a replay's action in flight back at the head, unless it goes on.
+func (m *Machine) redeliver(recs *recorder, r *replay.Replay, goesOn string) {
 	if r.InFlight < 0 {
 		return
 	}
 	id := r.Actions[r.InFlight].ID
-	if executing != nil && executing.ActionID == id {
+	if id == goesOn {
 		return
 	}
 	reason := replay.Reconnect

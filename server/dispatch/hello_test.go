@@ -48,6 +48,24 @@ func TestAStoredResultIsTakenBeforeAnythingIsDispatched(t *testing.T) {
 	}
 }
 
+// Two agents of one machine, by turns: what the first is still executing went to the
+// second meanwhile. Nobody waits for it there, so it goes out again.
+func TestWhatAnEarlierAgentStillExecutesIsDeliveredAgain(t *testing.T) {
+	w := started(t, focus)
+	w.open("s2", "twin", "spool2")
+	w.wantInFlight("r-1")
+	w.do(hello("s3", "boot", "spool", func(in *Open) { in.Executing = &Ref{ActionID: "r-1", AttemptID: "r-1.1"} }))
+	if d := sentOf[Deliver](w); w.welcome().Executing != replay.Stop || len(d) != 1 || d[0].Delivery.AttemptID != "r-1.3" {
+		t.Fatalf("sent %v, want a third attempt", w.sent)
+	}
+	w.pass(5 * time.Second)
+	if d := sentOf[Deliver](w); len(d) != 1 || d[0].Delivery.Reason != replay.NotReceived {
+		t.Errorf("sent %v, want another one: the third was not received", w.sent)
+	}
+	w.report("s3", "r-1", replay.Report{Success: true, SpoolID: "spool"})
+	w.wantState("r", replay.Completed, "")
+}
+
 func TestWhatTheAgentExecutesIsNotDeliveredAgain(t *testing.T) {
 	w := started(t, click)
 	w.do(Closed{SessionID: "s1"})
