@@ -71,7 +71,7 @@ var decisions = []Mutant{
 	{
 		Name: "a-resume-names-nothing-that-it-replaces", Promise: "section 4: a dispatch names the unsettled ids that it replaces",
 		File: "server/replay/apply_report.go",
-		Old:  "(a.open() || a.RanLate && !a.Lost)",
+		Old:  "(a.Open() || a.RanLate && !a.Lost)",
 		New:  "a.RanLate && !a.Lost",
 	},
 	{

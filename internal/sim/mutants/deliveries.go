@@ -79,14 +79,14 @@ var deliveries = []Mutant{
 		recs.add(r, r.DecideOtherMemory(session.SpoolID)...)
 	}
 	for _, r := range m.live {
-		m.redeliver(recs, r, in.Executing)
+		m.redeliver(recs, r, goesOn)
 	}
 `,
 		New: `	for _, r := range m.live {
 		recs.add(r, r.DecideOtherMemory(session.SpoolID)...)
 	}
 	for _, r := range m.live {
-		m.redeliver(recs, r, in.Executing)
+		m.redeliver(recs, r, goesOn)
 	}
 	for _, res := range in.Results {
 		welcome.Verdicts = append(welcome.Verdicts, m.take(recs, res))
