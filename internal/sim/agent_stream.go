@@ -25,6 +25,7 @@ func (a *agent) dial() {
 	c.toAgent = func(msg any) { a.hear(c, msg) }
 	c.toServer = func(any) {}
 	h := a.hello()
+	a.w.witness.hails(a, h.results)
 	a.hailed = a.now()
 	c.carryUp(dialled{c})
 	c.toServer = func(msg any) {

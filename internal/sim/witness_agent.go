@@ -67,6 +67,13 @@ func (v *witness) agentStepped(a *agent) {
 	}
 }
 
+// hails: what a hello tells is told.
+func (v *witness) hails(a *agent, results []work.Report) {
+	for _, r := range results {
+		v.agents[a].told[r.ActionID] = true
+	}
+}
+
 // reports: the result is on the disk before it is told, but for what is no result
 // and for a disk that takes nothing.
 func (v *witness) reports(a *agent, r work.Report) {
