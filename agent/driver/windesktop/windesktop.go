@@ -1,0 +1,2 @@
+// Package windesktop drives the desktop of a Windows user.
+package windesktop
