@@ -30,6 +30,24 @@ type Change struct {
 // Seen says whether anything differs.
 func (c Change) Seen() bool { return c.Pixels > 0 }
 
+// Around is the surroundings of a target, in which the effect of an action is
+// looked for: what lies within radius pixels of at, in either direction, and
+// within bounds, the screen's. Where none of it does, it is all of bounds.
+//
+// As the Region of Compare it sets the rule of what an effect is there: a
+// change of any pixel within the surroundings counts, whatever it looks like
+// and however small it is. What happens beyond them does not, and a blinking
+// caret and ignored parts, such as a clock, do not within either.
+func Around(at image.Point, radius int, bounds image.Rectangle) image.Rectangle {
+	// No desktop is that large, and the sums below stay in range.
+	radius = min(max(radius, 0), 1<<24)
+	r := image.Rect(at.X-radius, at.Y-radius, at.X+radius+1, at.Y+radius+1).Intersect(bounds)
+	if r.Empty() {
+		return bounds
+	}
+	return r
+}
+
 // Compare says what changed between two pictures of the same desktop. Pictures
 // whose bounds differ are an ErrInvalid: the desktop's size changed.
 func Compare(before, after *image.RGBA, o CompareOptions) (Change, error) {

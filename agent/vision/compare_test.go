@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,6 +91,60 @@ func TestUniformTellsABlackCaptureFromADesktop(t *testing.T) {
 	} {
 		if got := Uniform(c.img); got != c.want {
 			t.Errorf("%s: uniform = %v", c.name, got)
+		}
+	}
+}
+
+func TestAroundIsWhatOfTheSurroundingsLiesOnTheScreen(t *testing.T) {
+	screen := image.Rect(-1280, -200, 1920, 1080)
+	for _, c := range []struct {
+		name   string
+		at     image.Point
+		radius int
+		want   image.Rectangle
+	}{
+		{"in the middle", image.Pt(100, 200), 50, image.Rect(50, 150, 151, 251)},
+		{"in a corner", image.Pt(-1280, -200), 10, image.Rect(-1280, -200, -1269, -189)},
+		{"the last pixel", image.Pt(1919, 1079), 4, image.Rect(1915, 1075, 1920, 1080)},
+		{"just off the screen", image.Pt(1922, 0), 4, image.Rect(1918, -4, 1920, 5)},
+		{"far off the screen", image.Pt(5000, 0), 4, screen},
+		{"no radius", image.Pt(3, 4), 0, image.Rect(3, 4, 4, 5)},
+		{"a negative radius", image.Pt(3, 4), -7, image.Rect(3, 4, 4, 5)},
+		{"a radius beyond all screens", image.Pt(3, 4), math.MaxInt, screen},
+	} {
+		if got := Around(c.at, c.radius, screen); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	if got := Around(image.Pt(3, 4), 9, image.Rectangle{}); !got.Empty() {
+		t.Errorf("around a place on no screen: %v", got)
+	}
+}
+
+func TestWhatChangesAroundTheTargetIsItsEffect(t *testing.T) {
+	ground := painted(image.NewRGBA(image.Rect(0, 0, 200, 100)), color.Gray{200}, image.Rect(0, 0, 200, 100))
+	clock, caret := image.Rect(95, 30, 120, 40), image.Rect(80, 50, 82, 66)
+	o := CompareOptions{Region: Around(image.Pt(80, 50), 30, ground.Rect), Ignore: []image.Rectangle{clock}, Caret: image.Pt(3, 48)}
+	for _, c := range []struct {
+		name    string
+		changed []image.Rectangle
+		want    bool
+	}{
+		{"nothing", nil, false},
+		{"a tick in a box", []image.Rectangle{image.Rect(78, 48, 84, 54)}, true},
+		{"at the rim", []image.Rectangle{image.Rect(110, 80, 111, 81), image.Rect(50, 20, 51, 21)}, true},
+		{"beyond the rim", []image.Rectangle{image.Rect(111, 0, 200, 100)}, false},
+		{"a popup elsewhere", []image.Rectangle{image.Rect(130, 10, 190, 90)}, false},
+		{"a window that covers all", []image.Rectangle{ground.Rect}, true},
+		{"the caret", []image.Rectangle{caret}, false},
+		{"the clock", []image.Rectangle{clock}, false},
+		{"caret and clock at once", []image.Rectangle{caret, clock}, false},
+		{"a letter beside the caret", []image.Rectangle{caret, image.Rect(70, 52, 78, 64)}, true},
+		{"beside the clock", []image.Rectangle{image.Rect(90, 30, 110, 40)}, true},
+	} {
+		got, err := Compare(ground, painted(ground, color.Black, c.changed...), o)
+		if err != nil || got.Seen() != c.want {
+			t.Errorf("%s: %+v, %v; want a change: %v", c.name, got, err, c.want)
 		}
 	}
 }

@@ -44,9 +44,9 @@ type field struct {
 	squares []uint32
 }
 
-func newField(p plane) field {
+func newField(p plane) *field {
 	size := (p.w + 1) * (p.h + 1)
-	f := field{plane: p, stride: p.w + 1, sums: make([]uint32, size), squares: make([]uint32, size)}
+	f := &field{plane: p, stride: p.w + 1, sums: make([]uint32, size), squares: make([]uint32, size)}
 	for y := range p.h {
 		row := p.row(y)
 		above, here := y*f.stride+1, (y+1)*f.stride+1

@@ -112,7 +112,7 @@ func TestSeparateMatchesLieHalfAnAnchorApart(t *testing.T) {
 			d := a.Bounds.Min.Sub(b.Bounds.Min)
 			return max(d.X, -d.X) >= (w+1)/2 || max(d.Y, -d.Y) >= (h+1)/2
 		}
-		kept := separate(append([]Match(nil), hits...), w, h)
+		kept := separate(append([]Match(nil), hits...))
 		for i, a := range kept {
 			for _, b := range kept[:i] {
 				if !apart(a, b) || a.Score > b.Score {

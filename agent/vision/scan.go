@@ -1,11 +1,9 @@
 package vision
 
 import (
-	"cmp"
 	"image"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 )
 
@@ -22,14 +20,14 @@ const slack = 1e-9
 
 // scan scores every place of the field. It returns all that reach the least
 // score, and the best one of all if it comes near it.
-func scan(f field, t template, minScore float64) ([]Match, Match) {
+func scan(f *field, t template, minScore float64) ([]Match, Match) {
 	places := f.h - t.h + 1
 	workers := min(runtime.GOMAXPROCS(0), places)
 	bands := make([]band, workers)
 	var wait sync.WaitGroup
 	for i := range bands {
 		b := &bands[i]
-		*b = band{field: &f, template: &t, minScore: minScore}
+		*b = band{field: f, template: &t, minScore: minScore}
 		wait.Go(func() { b.scan(i*places/workers, (i+1)*places/workers) })
 	}
 	wait.Wait()
@@ -119,7 +117,7 @@ func (b *band) place(x, y int, mean, energy float64) {
 	if !ok {
 		return
 	}
-	m := Match{Bounds: image.Rect(x, y, x+t.w, y+t.h), Score: min(product/(t.norm*norm), 1)}
+	m := Match{Bounds: image.Rect(x, y, x+t.w, y+t.h), Score: min(product/(t.norm*norm), 1), Scale: t.scale}
 	if m.Score > b.best.Score && m.Score >= b.minScore-nearby {
 		b.best = m
 	}
@@ -191,36 +189,4 @@ func rowProduct(anchor, window []uint8) uint32 {
 		a += uint32(anchor[i]) * uint32(window[i])
 	}
 	return a + b + c + d
-}
-
-// separate keeps the best of all matches that lie within half an anchor of each
-// other, the best first.
-func separate(hits []Match, w, h int) []Match {
-	slices.SortStableFunc(hits, func(a, b Match) int { return cmp.Compare(b.Score, a.Score) })
-	cw, ch := (w+1)/2, (h+1)/2
-	cells := map[image.Point][]image.Point{}
-	var kept []Match
-	for _, m := range hits {
-		at := m.Bounds.Min
-		cell := image.Pt(at.X/cw, at.Y/ch)
-		if near(cells, cell, at, cw, ch) {
-			continue
-		}
-		cells[cell] = append(cells[cell], at)
-		kept = append(kept, m)
-	}
-	return kept
-}
-
-func near(cells map[image.Point][]image.Point, cell, at image.Point, cw, ch int) bool {
-	for dy := -1; dy <= 1; dy++ {
-		for dx := -1; dx <= 1; dx++ {
-			for _, other := range cells[cell.Add(image.Pt(dx, dy))] {
-				if d := at.Sub(other); max(d.X, -d.X) < cw && max(d.Y, -d.Y) < ch {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }

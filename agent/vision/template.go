@@ -9,9 +9,10 @@ import (
 // template is an anchor made ready for scanning.
 type template struct {
 	plane
-	n    float64 // pixels
-	mean float64
-	norm float64 // length of the anchor's deviation from its mean
+	scale float64 // of its pixels to the anchor's
+	n     float64 // pixels
+	mean  float64
+	norm  float64 // length of the anchor's deviation from its mean
 	// grids hold the anchor's share in block means, coarse to fine.
 	grids []grid
 	// order lists the rows, those with most structure first, and rows their sums.
@@ -49,7 +50,7 @@ type block struct {
 
 // newTemplate says false when the anchor has no structure.
 func newTemplate(p plane) (template, bool) {
-	t := template{plane: p, n: float64(len(p.pix))}
+	t := template{plane: p, scale: 1, n: float64(len(p.pix))}
 	var sum, squares float64
 	for _, v := range p.pix {
 		sum += float64(v)
@@ -72,7 +73,7 @@ func newTemplate(p plane) (template, bool) {
 	return t, true
 }
 
-func (t *template) newGrid(f field, k int) grid {
+func (t *template) newGrid(f *field, k int) grid {
 	var g grid
 	for j := range k {
 		r := gridRow{top: j * t.h / k, bottom: (j + 1) * t.h / k}

@@ -10,6 +10,9 @@
 // cannot lift it over the least score. So, unlike with a pyramid of shrunk
 // screens, an anchor that is there is found wherever it lies.
 //
+// Another scaling of the desktop is another matter than another place: there the
+// anchor is stretched, not the screen, and looked for in each size by itself.
+//
 // All places are in the screen's own coordinates.
 package vision
 
@@ -29,6 +32,14 @@ type Options struct {
 	// Margin is how much better the best match must be than any other to be
 	// chosen. 0 means 0.03.
 	Margin float64
+	// Scales are the sizes in which to look for the anchor, as ratios of the
+	// screen's pixels to the anchor's, 0.1 to 10: 1.5 finds on a desktop at 150 %
+	// what was recorded at 100 %. If 1 is among them it is tried first, the
+	// others only when it finds nothing; of these the best counts, and they are
+	// as ambiguous among each other as places of one size are. A size in which
+	// the anchor does not fit or has no structure is passed over, unless that
+	// is so in all. Empty means 1 alone. Ratios lists the usual ones.
+	Scales []float64
 }
 
 const defaultMargin = 0.03
@@ -37,6 +48,7 @@ const defaultMargin = 0.03
 type Match struct {
 	Bounds image.Rectangle
 	Score  float64 // 1 is the same picture, up to brightness and contrast
+	Scale  float64 // the one of Options.Scales in which it was found
 }
 
 // Center is the pixel in the middle of the match.
@@ -107,48 +119,12 @@ func Find(screen, anchor image.Image, o Options) (Match, error) {
 }
 
 // FindAll returns every place where anchor is on the screen, the best first;
-// of places that lie within half an anchor of each other only the best. No
-// place is a *NotFoundError.
+// of places that lie within half an anchor of each other, the smaller one if
+// they are of different scales, only the best. No place is a *NotFoundError.
 func FindAll(screen, anchor image.Image, o Options) ([]Match, error) {
 	found, best, err := search(screen, anchor, o)
 	if err == nil && len(found) == 0 {
 		err = &NotFoundError{Best: best, MinScore: o.MinScore}
 	}
 	return found, err
-}
-
-// search prepares the pictures and returns the separate matches, the best
-// first, and the best place of all, match or not. An anchor in several sizes
-// would be several templates over the same plane.
-func search(screen, anchor image.Image, o Options) ([]Match, Match, error) {
-	if !(o.MinScore > 0 && o.MinScore <= 1) {
-		return nil, Match{}, fmt.Errorf("%w: least score %v", ErrInvalid, o.MinScore)
-	}
-	if !(o.Margin >= 0 && o.Margin <= 1) {
-		return nil, Match{}, fmt.Errorf("%w: margin %v", ErrInvalid, o.Margin)
-	}
-	region := screen.Bounds()
-	if !o.Region.Empty() {
-		region = region.Intersect(o.Region)
-	}
-	size := anchor.Bounds().Size()
-	if size.X <= 0 || size.Y <= 0 {
-		return nil, Match{}, fmt.Errorf("%w: the anchor is empty", ErrInvalid)
-	}
-	if size.X > region.Dx() || size.Y > region.Dy() {
-		return nil, Match{}, fmt.Errorf("%w: %v in %v", ErrTooLarge, size, region.Size())
-	}
-	t, ok := newTemplate(luma(anchor, anchor.Bounds()))
-	if !ok {
-		return nil, Match{}, ErrUniform
-	}
-	hits, best := scan(newField(luma(screen, region)), t, o.MinScore)
-	matches := separate(hits, t.w, t.h)
-	for i := range matches {
-		matches[i].Bounds = matches[i].Bounds.Add(region.Min)
-	}
-	if best.Score > 0 {
-		best.Bounds = best.Bounds.Add(region.Min)
-	}
-	return matches, best, nil
 }
