@@ -15,12 +15,13 @@ const (
 	NoUser                          // no user is logged on
 	DisplayTooSmall                 // the display is smaller than the least usable size
 	AgentImpaired                   // the agent cannot keep its journal
+	ElevatedWindow                  // a window with more rights than the agent is in front: input does not reach it
 )
 
 var names = map[Kind]string{
 	Active: "active", Locked: "locked", Disconnected: "disconnected",
 	SecureDesktop: "secure desktop", NoUser: "no user", DisplayTooSmall: "display too small",
-	AgentImpaired: "agent impaired",
+	AgentImpaired: "agent impaired", ElevatedWindow: "elevated window",
 }
 
 func (k Kind) String() string {

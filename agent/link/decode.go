@@ -60,7 +60,7 @@ func action(d *reprisev1.Dispatch, k kind.Kind) work.Action {
 	out := work.Action{
 		Kind: k.Name, Do: gesture(a), Intention: a.GetIntention(), Corrected: point(d.GetCorrectedPosition()),
 		WindowBefore: a.GetExpectedWindowBefore(), WindowAfter: a.GetExpectedWindowTitle(), Strict: a.GetSuccessStrict(),
-		Target: target(a.GetTarget()), Masks: masks(d.GetMasks()),
+		Target: target(a.GetTarget()), Masks: masks(d.GetMasks()), Popups: popups(d.GetPopups()),
 	}
 	if m := a.GetMonitorResolution(); m != nil {
 		index := int(m.GetIndex())
@@ -85,6 +85,32 @@ func masks(all []*reprisev1.Mask) []work.Mask {
 	return out
 }
 
+func popups(all []*reprisev1.PopupRule) []work.Popup {
+	var out []work.Popup
+	for _, p := range all {
+		rule := work.Popup{Window: window(p.GetWindow()), Keys: p.GetKeys().GetKeys(), Point: point(p.GetPoint())}
+		if len(rule.Keys) == 0 && rule.Point == nil {
+			rule.Keys = []string{"escape"}
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
+var typeModes = map[reprisev1.TypeMode]work.TypeMode{
+	reprisev1.TypeMode_TYPE_MODE_CHARACTERS: work.Characters,
+	reprisev1.TypeMode_TYPE_MODE_SCAN_CODES: work.ScanCodes,
+	reprisev1.TypeMode_TYPE_MODE_CLIPBOARD:  work.Clipboard,
+}
+
+func screenshot(s *reprisev1.Screenshot) work.Screenshot {
+	if s.GetWindow() == nil {
+		return work.Screenshot{}
+	}
+	w := window(s.GetWindow())
+	return work.Screenshot{Window: &w}
+}
+
 func gesture(a *reprisev1.Action) work.Gesture {
 	switch k := a.GetKind().(type) {
 	case *reprisev1.Action_Click:
@@ -94,7 +120,9 @@ func gesture(a *reprisev1.Action) work.Gesture {
 	case *reprisev1.Action_Drag:
 		return work.Drag{To: *target(k.Drag.GetTo()), Button: button(k.Drag.GetButton())}
 	case *reprisev1.Action_Type:
-		return work.Type{Text: work.Text(k.Type.GetText()), Secret: k.Type.GetSecret(), ClearFirst: k.Type.GetClearFirst()}
+		return work.Type{
+			Text: work.Text(k.Type.GetText()), Secret: k.Type.GetSecret(), ClearFirst: k.Type.GetClearFirst(), Mode: typeModes[k.Type.GetMode()],
+		}
 	case *reprisev1.Action_Paste:
 		return work.Paste{Text: work.Text(k.Paste.GetText()), ClearFirst: k.Paste.GetClearFirst()}
 	case *reprisev1.Action_KeyCombo:
@@ -110,7 +138,7 @@ func gesture(a *reprisev1.Action) work.Gesture {
 	case *reprisev1.Action_FocusWindow:
 		return work.FocusWindow{Window: window(k.FocusWindow.GetWindow())}
 	case *reprisev1.Action_Screenshot:
-		return work.Screenshot{}
+		return screenshot(k.Screenshot)
 	}
 	return nil
 }
@@ -162,7 +190,13 @@ func target(t *reprisev1.Target) *work.Target {
 		out.Order = append(out.Order, resolvers[r])
 	}
 	if a := t.GetAnchorImage(); a != nil {
-		out.Anchor = &work.Anchor{SHA256: a.GetSha256(), Offset: point(a.GetOffset()), MinScore: a.GetMinScore()}
+		out.Anchor = &work.Anchor{SHA256: a.GetSha256(), Offset: point(a.GetOffset()), MinScore: a.GetMinScore(), RecordedScale: a.GetRecordedScale()}
+	}
+	if p := t.GetPicturePoint(); p != nil {
+		out.OnPicture = &work.PicturePoint{
+			X: int(p.GetX()), Y: int(p.GetY()), Origin: work.Position{X: int(p.GetOriginX()), Y: int(p.GetOriginY())},
+			Scale: p.GetScale(), Geometry: p.GetGeometry(),
+		}
 	}
 	if u := t.GetUiaTarget(); u != nil {
 		out.UIA = &work.UIA{Name: u.GetName(), AutomationID: u.GetAutomationId(), ControlType: u.GetControlType()}

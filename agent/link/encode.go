@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -71,6 +72,7 @@ func (l *Link) report(r work.Report, spoolID string) *reprisev1.Report {
 	}
 	if !o.Success() {
 		out.Error = actionError(o)
+		out.SystemDialog = dialog(o.Dialog)
 		out.TargetDescription, out.Target = clip(o.Description, maxDescription), targetOut(o.Target)
 	}
 	return out
@@ -87,9 +89,27 @@ func picture(p *work.Picture) *reprisev1.EvidenceRef {
 	if p == nil {
 		return nil
 	}
-	return &reprisev1.EvidenceRef{
+	out := &reprisev1.EvidenceRef{
 		Sha256: p.SHA256, TakenAt: timestamp(p.TakenAt), Method: clip(p.Method, maxMethod), Settled: p.Settled,
 		Note: clip(p.Note, maxNote), Masks: int32(p.Masks),
+		Width: int32(p.Width), Height: int32(p.Height), Scale: p.Scale, Geometry: p.Geometry,
+	}
+	if p.Width > 0 {
+		out.Origin = &reprisev1.PixelPosition{X: int32(p.Origin.X), Y: int32(p.Origin.Y)}
+	}
+	if p.Monitor != nil {
+		out.Monitor = proto.Int32(int32(*p.Monitor))
+	}
+	return out
+}
+
+func dialog(d *work.Dialog) *reprisev1.SystemDialog {
+	if d == nil {
+		return nil
+	}
+	return &reprisev1.SystemDialog{
+		Category: clip(d.Category, maxMethod), MatchedSignal: clip(d.Signal, maxMethod), MatchedValue: clip(d.Value, maxNote),
+		Reason: clip(d.Reason, maxNote), Context: clip(d.Context, maxMessage),
 	}
 }
 
@@ -115,7 +135,12 @@ func targetOut(t *work.Target) *reprisev1.Target {
 		}
 	}
 	if a := t.Anchor; a != nil {
-		out.AnchorImage = &reprisev1.AnchorImage{Sha256: a.SHA256, Offset: pointOut(a.Offset), MinScore: a.MinScore}
+		out.AnchorImage = &reprisev1.AnchorImage{Sha256: a.SHA256, Offset: pointOut(a.Offset), MinScore: a.MinScore, RecordedScale: a.RecordedScale}
+	}
+	if p := t.OnPicture; p != nil {
+		out.PicturePoint = &reprisev1.PicturePoint{
+			X: int32(p.X), Y: int32(p.Y), OriginX: int32(p.Origin.X), OriginY: int32(p.Origin.Y), Scale: p.Scale, Geometry: p.Geometry,
+		}
 	}
 	if u := t.UIA; u != nil {
 		out.UiaTarget = &reprisev1.UiaTarget{Name: u.Name, AutomationId: u.AutomationID, ControlType: u.ControlType}
@@ -147,6 +172,7 @@ var desktopKinds = map[desktop.Kind]reprisev1.DesktopStateKind{
 	desktop.NoUser:          reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_NO_USER,
 	desktop.DisplayTooSmall: reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL,
 	desktop.AgentImpaired:   reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_AGENT_IMPAIRED,
+	desktop.ElevatedWindow:  reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_ELEVATED_WINDOW,
 }
 
 func desktopState(s desktop.State) *reprisev1.DesktopState {

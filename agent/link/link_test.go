@@ -84,14 +84,14 @@ func TestEveryWordOfOursIsTheSchemas(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []work.Warning{work.NoScreenChange, work.VisualResolveFailed, work.AlreadyExecuted} {
+	for _, w := range []work.Warning{work.NoScreenChange, work.PopupHandled, work.VisualResolveFailed, work.AlreadyExecuted} {
 		r := l.report(work.Report{Outcome: work.Outcome{}.Warned(w)}, "")
 		if got := word(r.GetWarnings()[0], "WARNING_"); got != string(w) {
 			t.Errorf("%s became %s", w, got)
 		}
 	}
 	values := reprisev1.DesktopStateKind_name
-	for k := desktop.Active; k <= desktop.AgentImpaired; k++ {
+	for k := desktop.Active; k <= desktop.ElevatedWindow; k++ {
 		want := "DESKTOP_STATE_KIND_" + strings.ToUpper(strings.ReplaceAll(k.String(), " ", "_"))
 		if got := values[int32(desktopState(desktop.State{Kind: k}).GetKind())]; got != want {
 			t.Errorf("%v became %s", k, got)
@@ -103,8 +103,9 @@ func TestATargetComesBackAsItWasDispatched(t *testing.T) {
 	in := &reprisev1.Target{
 		ByText: "OK", VlmDescription: "the button", WindowTitle: "Editor", Point: &reprisev1.Point{X: 0.1, Y: 0.2},
 		ResolveOrder: []reprisev1.Resolver{reprisev1.Resolver_RESOLVER_VLM, reprisev1.Resolver_RESOLVER_UIA, reprisev1.Resolver_RESOLVER_OCR, reprisev1.Resolver_RESOLVER_TEMPLATE},
-		AnchorImage:  &reprisev1.AnchorImage{Sha256: strings.Repeat("ab", 32), Offset: &reprisev1.Point{X: 1}, MinScore: 0.9},
+		AnchorImage:  &reprisev1.AnchorImage{Sha256: strings.Repeat("ab", 32), Offset: &reprisev1.Point{X: 1}, MinScore: 0.9, RecordedScale: 1.25},
 		UiaTarget:    &reprisev1.UiaTarget{Name: "n", AutomationId: "i", ControlType: "Button"},
+		PicturePoint: &reprisev1.PicturePoint{X: 1, Y: 2, OriginX: -3, OriginY: 4, Scale: 2, Geometry: "g"},
 	}
 	if diff := cmp.Diff(in, targetOut(target(in)), protocmp.Transform()); diff != "" {
 		t.Error(diff)
@@ -122,8 +123,11 @@ func TestNoReportBreaksTheSchemasRules(t *testing.T) {
 	long := strings.Repeat("é\xff", 30_000)
 	l := New(Config{MachineID: "m"})
 	r := l.report(work.Report{
-		Ref:     work.Ref{ReplayID: "r", ActionID: "a", AttemptID: "a1"},
-		Outcome: work.Outcome{Code: work.WrongWindow, Message: long, Description: long, StartedAt: time.Now()},
+		Ref: work.Ref{ReplayID: "r", ActionID: "a", AttemptID: "a1"},
+		Outcome: work.Outcome{
+			Code: work.SystemDialog, Message: long, Description: long, StartedAt: time.Now(),
+			Dialog: &work.Dialog{Category: long, Signal: long, Value: long, Reason: long, Context: long},
+		},
 	}, "spool")
 	p := progress(work.Progress{Ref: work.Ref{ActionID: "a"}, Doing: long})
 	s := desktopState(desktop.State{Kind: desktop.Locked, Detail: long})
@@ -132,6 +136,33 @@ func TestNoReportBreaksTheSchemasRules(t *testing.T) {
 	}
 	if m := r.GetError().GetMessage(); !utf8.ValidString(m) || !strings.HasSuffix(m, "…") {
 		t.Errorf("the message ends with %q", m[len(m)-8:])
+	}
+}
+
+func TestAPictureSaysWhereItWasTaken(t *testing.T) {
+	one := 1
+	got := picture(&work.Picture{
+		SHA256: strings.Repeat("ab", 32), Method: "window", Settled: true, Note: "n", Masks: 2, Origin: work.Position{X: -1280, Y: 5},
+		Width: 640, Height: 400, Scale: 2, Geometry: "g", Monitor: &one, TakenAt: time.Unix(1, 0),
+	})
+	unset := got.ProtoReflect().Descriptor().Fields().Len()
+	got.ProtoReflect().Range(func(protoreflect.FieldDescriptor, protoreflect.Value) bool { unset--; return true })
+	if unset != 0 || got.GetOrigin().GetX() != -1280 || got.GetMonitor() != 1 || got.GetScale() != 2 {
+		t.Errorf("%d fields are unset in %v", unset, got)
+	}
+}
+
+func TestAPopupIsClosedByEscapeUnlessItsRuleSaysHow(t *testing.T) {
+	update := &reprisev1.WindowSelector{Title: "Update", TitleMatch: reprisev1.TitleMatch_TITLE_MATCH_EXACT}
+	got := popups([]*reprisev1.PopupRule{
+		{Window: update},
+		{Window: update, Way: &reprisev1.PopupRule_Keys{Keys: &reprisev1.KeyCombo{Keys: []string{"alt", "f4"}}}},
+		{Window: update, Way: &reprisev1.PopupRule_Point{Point: &reprisev1.Point{X: 0.5}}},
+	})
+	w := work.WindowSelector{Title: "Update", Match: work.Exact}
+	want := []work.Popup{{Window: w, Keys: []string{"escape"}}, {Window: w, Keys: []string{"alt", "f4"}}, {Window: w, Point: &work.Point{X: 0.5}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
 

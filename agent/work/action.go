@@ -19,7 +19,16 @@ type Action struct {
 	Strict       bool    // titles are compared whole and to the letter
 	Monitor      *int    // index of the monitor that fractions refer to; nil: the primary one
 	Effect       Expectation
-	Masks        []Mask // what no picture of it shows
+	Masks        []Mask  // what no picture of it shows
+	Popups       []Popup // how windows that get in its way are closed
+}
+
+// Popup says how a window that gets in the way is closed: the keys are pressed while it
+// is in front, or the point is clicked.
+type Popup struct {
+	Window WindowSelector
+	Keys   []string
+	Point  *Point // in fractions of the window; nil: the keys are meant
 }
 
 // Expectation is whether an action must be seen to change the screen.
@@ -70,6 +79,7 @@ type (
 		Text       Text
 		Secret     string
 		ClearFirst bool
+		Mode       TypeMode
 	}
 	// Paste pastes a text through the clipboard.
 	Paste struct {
@@ -88,8 +98,8 @@ type (
 	WaitForWindow struct{ Window WindowSelector }
 	// FocusWindow brings a window to the front.
 	FocusWindow struct{ Window WindowSelector }
-	// Screenshot takes a picture.
-	Screenshot struct{}
+	// Screenshot takes a picture: of a window, or of the whole screen if Window is nil.
+	Screenshot struct{ Window *WindowSelector }
 )
 
 func (Click) gesture()         {}
@@ -104,6 +114,17 @@ func (WaitForTarget) gesture() {}
 func (WaitForWindow) gesture() {}
 func (FocusWindow) gesture()   {}
 func (Screenshot) gesture()    {}
+
+// TypeMode is how a text becomes input.
+type TypeMode int
+
+// The modes.
+const (
+	AsSetUp    TypeMode = iota // as the machine is set up
+	Characters                 // whatever the layout
+	ScanCodes                  // as keys of the layout
+	Clipboard                  // pasted
+)
 
 // Button is a mouse button.
 type Button int
@@ -130,6 +151,18 @@ type Target struct {
 	Window      string  `json:"window_title,omitempty"` // contained in the title, ignoring case
 	UIA         *UIA    `json:"uia_target,omitempty"`
 	Point       *Point  `json:"point,omitempty"`
+	// OnPicture is a place on a picture that the agent took, instead of Point.
+	OnPicture *PicturePoint `json:"picture_point,omitempty"`
+}
+
+// PicturePoint is a pixel of a picture that the agent took, and where on the desktop the
+// picture was taken from.
+type PicturePoint struct {
+	X        int      `json:"x"`
+	Y        int      `json:"y"`
+	Origin   Position `json:"origin"`
+	Scale    float64  `json:"scale"` // pixels of the screen for one of the picture
+	Geometry string   `json:"geometry"`
 }
 
 // Way is a way to find a target.
@@ -148,6 +181,8 @@ type Anchor struct {
 	SHA256   string  `json:"sha256"`
 	Offset   *Point  `json:"offset,omitempty"`    // where to act within it; nil: its centre
 	MinScore float64 `json:"min_score,omitempty"` // 0: by setting
+	// RecordedScale is the scaling of the monitor that it was cut from, 1 for 100 %; 0: not known.
+	RecordedScale float64 `json:"recorded_scale,omitempty"`
 }
 
 // UIA names an element of the UI Automation tree.

@@ -31,6 +31,7 @@ type Warning string
 // The warnings.
 const (
 	NoScreenChange      Warning = "no_screen_change"
+	PopupHandled        Warning = "popup_handled"
 	VisualResolveFailed Warning = "visual_resolve_failed"
 	AlreadyExecuted     Warning = "already_executed"
 )
@@ -63,6 +64,22 @@ type Picture struct {
 	Settled bool      `json:"settled,omitempty"` // two frames in a row agreed before it
 	Note    string    `json:"note,omitempty"`
 	Masks   int       `json:"masks,omitempty"` // how many rectangles are blacked out in it
+	// Origin is where its upper left corner lies on the virtual desktop.
+	Origin   Position `json:"origin"`
+	Width    int      `json:"width,omitempty"` // in its own pixels
+	Height   int      `json:"height,omitempty"`
+	Scale    float64  `json:"scale,omitempty"`    // pixels of the screen for one of its own; 1: not shrunk
+	Geometry string   `json:"geometry,omitempty"` // fingerprint of the monitors at that moment
+	Monitor  *int     `json:"monitor,omitempty"`  // the one that it shows; nil: all
+}
+
+// Dialog is a dialog of the system that only a person can answer.
+type Dialog struct {
+	Category string `json:"category"` // such as uac_consent, credential_prompt, smartscreen
+	Signal   string `json:"matched_signal"`
+	Value    string `json:"matched_value"`
+	Reason   string `json:"reason"`            // why it stops the action, for people
+	Context  string `json:"context,omitempty"` // what was on the screen around it
 }
 
 // Position is a place in physical pixels of the virtual desktop.
@@ -87,6 +104,7 @@ type Outcome struct {
 	ResolveElapsed time.Duration `json:"resolve_elapsed,omitempty"`
 	Description    string        `json:"target_description,omitempty"`
 	Target         *Target       `json:"target,omitempty"`
+	Dialog         *Dialog       `json:"system_dialog,omitempty"`
 	NeedsHuman     bool          `json:"needs_human,omitempty"`
 	StartedAt      time.Time     `json:"started_at,omitzero"`
 	EndedAt        time.Time     `json:"ended_at,omitzero"`

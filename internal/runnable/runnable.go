@@ -54,17 +54,34 @@ func Faults(a *reprisev1.Action) []Fault {
 		}
 		ids[c.GetId()] = true
 	}
-	for i, key := range a.GetKeyCombo().GetKeys() {
-		if key != "" && !isKey(key) {
-			add(fmt.Sprintf("key_combo.keys[%d]", i), fmt.Sprintf("no key has the name %.40q", key))
-		}
-	}
+	checkKeys("key_combo", a.GetKeyCombo(), add)
 	checkTitle("wait_for_window.window.title", a.GetWaitForWindow().GetWindow(), add)
 	checkTitle("focus_window.window.title", a.GetFocusWindow().GetWindow(), add)
+	checkTitle("screenshot.window.title", a.GetScreenshot().GetWindow(), add)
 	if w, limit := a.GetWait().GetDuration().AsDuration(), a.GetTimeout(); limit != nil && w > limit.AsDuration() {
 		add("timeout", fmt.Sprintf("the wait of %v takes longer than that", w))
 	}
 	return all
+}
+
+// PopupFaults returns why rules for popups could never be followed; none: they can, as
+// far as the rules alone tell. Paths are from the workflow on.
+func PopupFaults(w *reprisev1.Workflow) []Fault {
+	var all []Fault
+	add := func(path, why string, _ ...string) { all = append(all, Fault{Path: path, Why: why}) }
+	for i, p := range w.GetPopups() {
+		checkKeys(fmt.Sprintf("popups[%d].keys", i), p.GetKeys(), add)
+		checkTitle(fmt.Sprintf("popups[%d].window.title", i), p.GetWindow(), add)
+	}
+	return all
+}
+
+func checkKeys(path string, combo *reprisev1.KeyCombo, add func(path, why string, needed ...string)) {
+	for i, key := range combo.GetKeys() {
+		if key != "" && !isKey(key) {
+			add(fmt.Sprintf("%s.keys[%d]", path, i), fmt.Sprintf("no key has the name %.40q", key))
+		}
+	}
 }
 
 func checkTitle(path string, w *reprisev1.WindowSelector, add func(path, why string, needed ...string)) {
@@ -85,7 +102,9 @@ func NeedsPlace(a *reprisev1.Action) bool {
 	return false
 }
 
-func hasWay(t *reprisev1.Target) bool { return CanBeSeen(t) || t.GetPoint() != nil }
+func hasWay(t *reprisev1.Target) bool {
+	return CanBeSeen(t) || t.GetPoint() != nil || t.GetPicturePoint() != nil
+}
 
 // CanBeSeen says whether a target says what to look for.
 func CanBeSeen(t *reprisev1.Target) bool {

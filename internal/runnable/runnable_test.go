@@ -71,6 +71,23 @@ func TestWhatCannotBeRunIsTold(t *testing.T) {
 }
 
 // What nobody looks at must not be asked for; what is looked at may be.
+func TestARuleForPopupsThatNobodyCanFollowIsTold(t *testing.T) {
+	keys := func(names ...string) *reprisev1.PopupRule_Keys {
+		return &reprisev1.PopupRule_Keys{Keys: &reprisev1.KeyCombo{Keys: names}}
+	}
+	var paths []string
+	for _, f := range PopupFaults(&reprisev1.Workflow{Popups: []*reprisev1.PopupRule{
+		{Window: &reprisev1.WindowSelector{Title: "("}},
+		{Window: &reprisev1.WindowSelector{Title: "(", TitleMatch: reprisev1.TitleMatch_TITLE_MATCH_REGEXP}, Way: keys("alt", "f4")},
+		{Window: &reprisev1.WindowSelector{Title: "Update"}, Way: keys("alt", "f99")},
+	}}) {
+		paths = append(paths, f.Path)
+	}
+	if diff := cmp.Diff([]string{"popups[1].window.title", "popups[2].keys.keys[1]"}, paths); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAnEffectMayBeExpectedOfInputAndOfNothingElse(t *testing.T) {
 	looks := map[string]bool{"click": true, "move": true, "drag": true, "type": true, "paste": true, "key_combo": true, "scroll": true, "focus_window": true}
 	fields := (&reprisev1.Action{}).ProtoReflect().Descriptor().Oneofs().ByName("kind").Fields()

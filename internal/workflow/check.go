@@ -32,6 +32,11 @@ func (d *decoder) check() {
 	if len(d.workflow.GetActions()) == 0 && !d.missing("", "actions") {
 		d.fault(d.position("actions"), "actions: at least one is needed")
 	}
+	for _, f := range runnable.PopupFaults(d.workflow) {
+		if !d.damage.within(f.Path) {
+			d.fault(d.position(f.Path), "%s", f.Why)
+		}
+	}
 	names := map[string]int{}
 	for i, a := range d.workflow.GetActions() {
 		path := fmt.Sprintf("actions[%d]", i)

@@ -156,6 +156,14 @@ var badCreates = []badInput{
 	{"a mask off the screen", create(func(r *reprisev1.CreateReplayRequest) {
 		r.Workflow.Masks = []*reprisev1.Mask{{Left: 1.5, Width: .1, Height: .1}}
 	}), invalid, invalidField, "workflow.masks[0].left"},
+	{"a popup of any window", create(func(r *reprisev1.CreateReplayRequest) {
+		r.Workflow.Popups = []*reprisev1.PopupRule{{Window: &reprisev1.WindowSelector{}}}
+	}), invalid, invalidField, "workflow.popups[0].window"},
+	{"a popup that is closed by no key", create(func(r *reprisev1.CreateReplayRequest) {
+		r.Workflow.Popups = []*reprisev1.PopupRule{{
+			Window: &reprisev1.WindowSelector{Title: "Update"}, Way: &reprisev1.PopupRule_Keys{Keys: &reprisev1.KeyCombo{Keys: []string{"banana"}}},
+		}}
+	}), invalid, invalidField, "workflow.popups[0].keys.keys[0]"},
 }
 
 var badCommands = []badInput{

@@ -14,6 +14,7 @@ import (
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/interceptors/validation"
 	"github.com/reprise-rpa/reprise/internal/id"
+	"github.com/reprise-rpa/reprise/internal/runnable"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/replay"
 	"github.com/reprise-rpa/reprise/server/rpcstatus"
@@ -111,6 +112,13 @@ func checkWorkflow(req *reprisev1.CreateReplayRequest) error {
 	if len(req.GetWorkflow().GetActions()) == 0 && !req.GetLeaveOpen() {
 		return invalid("workflow.actions", "at least one action is needed")
 	}
+	var faults validation.Faults
+	for _, f := range runnable.PopupFaults(req.GetWorkflow()) {
+		faults.Add("workflow."+f.Path, f.Why, "")
+	}
+	if err := faults.Err(); err != nil {
+		return err
+	}
 	return workflowActions(req.GetWorkflow()).check()
 }
 
@@ -144,6 +152,13 @@ func newCreated(req *reprisev1.CreateReplayRequest, hash, by string) (replay.Cre
 		c.Masks = append(c.Masks, replay.Mask{
 			Monitor: int(m.GetMonitor()), Left: m.GetLeft(), Top: m.GetTop(), Width: m.GetWidth(), Height: m.GetHeight(),
 		})
+	}
+	for _, p := range w.GetPopups() {
+		encoded, err := proto.Marshal(p)
+		if err != nil {
+			return c, err
+		}
+		c.Popups = append(c.Popups, encoded)
 	}
 	var err error
 	c.Steps, err = workflowActions(w).steps()

@@ -54,6 +54,7 @@ func repeat(m protoreflect.Message, text string) {
 func leaky(d *reprisev1.Dispatch, code reprisev1.ErrorCode, text string) *reprisev1.Report {
 	r := sessiontest.NotStarted(d, code, "")
 	repeat(r.ProtoReflect(), text)
+	r.Target.PicturePoint.Scale = 1
 	r.ResolutionElapsed = durationpb.New(1)
 	return r
 }

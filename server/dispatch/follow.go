@@ -100,7 +100,7 @@ func (m *Machine) deliver(r *replay.Replay) {
 	m.effect(Deliver{SessionID: m.session.ID, Delivery: Delivery{
 		ReplayID: r.ID, MachineID: m.id, ActionID: a.ID, AttemptID: a.AttemptID, Step: step,
 		FirstDispatchedAt: a.FirstDispatchedAt, LastResentAt: a.LastResentAt, Resent: a.Resent, Number: a.Dispatches,
-		Reason: a.Reason, Replaces: r.Unsettled(a.ID), Correction: a.Correction, Masks: r.Masks,
+		Reason: a.Reason, Replaces: r.Unsettled(a.ID), Correction: a.Correction, Masks: r.Masks, Popups: r.Popups,
 	}})
 	if step.Visual {
 		m.effect(Note{Kind: NoteMonitorRouted, Replay: r.ID, Action: a.ID, Index: step.Monitor, Source: step.MonitorSource})

@@ -192,4 +192,5 @@ type Delivery struct {
 	Replaces            []string
 	Correction          *replay.Point
 	Masks               []replay.Mask // what no picture may show
+	Popups              [][]byte      // how windows that get in the way are closed, in the schema's encoding
 }

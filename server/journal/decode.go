@@ -103,7 +103,7 @@ func decodeCreated(data []byte) (replay.Event, error) {
 	}
 	out := replay.Created{
 		MachineID: c.GetMachineId(), Workflow: c.GetWorkflow(), RequestID: c.GetRequestId(), RequestHash: c.GetRequestHash(),
-		Labels: c.GetLabels(), Unattended: c.GetUnattended(), By: c.GetBy(), Open: c.GetOpen(),
+		Labels: c.GetLabels(), Unattended: c.GetUnattended(), By: c.GetBy(), Open: c.GetOpen(), Popups: c.GetPopups(),
 	}
 	for _, m := range c.GetMasks() {
 		out.Masks = append(out.Masks, replay.Mask{

@@ -137,7 +137,7 @@ func isValue(values map[string]int32, prefix, word string) bool {
 func describeCreated(ev replay.Created) string {
 	kinds, size := kindsOf(ev.Steps)
 	return fields("created", "workflow", ev.Workflow, "request", ev.RequestID, "by", ev.By, "unattended", ev.Unattended, "open", ev.Open,
-		"labels", len(ev.Labels), "masks", len(ev.Masks), "steps", len(ev.Steps), "kinds", kinds, "actions_bytes", size)
+		"labels", len(ev.Labels), "masks", len(ev.Masks), "popups", len(ev.Popups), "steps", len(ev.Steps), "kinds", kinds, "actions_bytes", size)
 }
 
 // kindsOf gives the kinds of the steps in their order, runs of one kind counted,

@@ -74,7 +74,7 @@ func encodeEvent(ev replay.Event) (*journalv1.Event, error) {
 func encodeCreated(ev replay.Created) *journalv1.Created {
 	out := &journalv1.Created{
 		MachineId: ev.MachineID, Workflow: ev.Workflow, RequestId: ev.RequestID, RequestHash: ev.RequestHash,
-		Labels: ev.Labels, Unattended: ev.Unattended, By: ev.By, Steps: encodeSteps(ev.Steps), Open: ev.Open,
+		Labels: ev.Labels, Unattended: ev.Unattended, By: ev.By, Steps: encodeSteps(ev.Steps), Open: ev.Open, Popups: ev.Popups,
 	}
 	for _, m := range ev.Masks {
 		out.Masks = append(out.Masks, &journalv1.Mask{Monitor: int32(m.Monitor), Left: m.Left, Top: m.Top, Width: m.Width, Height: m.Height})

@@ -190,7 +190,7 @@ func TestDumpShowsEventsAndNoTypedText(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	for i, want := range []string{
-		`seq=1 machine=m created workflow=w request="request of r" unattended=false open=false labels=1 masks=0 steps=3 kinds=type:1,click:2 actions_bytes=15`,
+		`seq=1 machine=m created workflow=w request="request of r" unattended=false open=false labels=1 masks=0 popups=0 steps=3 kinds=type:1,click:2 actions_bytes=15`,
 		`seq=1 machine=m started`,
 		fmt.Sprintf(`seq=2 machine=m dispatched action=%s attempt=t1 session=s1 reason=first_delivery`, action),
 		fmt.Sprintf(`seq=3 machine=m reported action=%s attempt=t1 outcome=needs_help success=false code=verify_failed`, action),

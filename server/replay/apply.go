@@ -112,7 +112,7 @@ func (r *Replay) create(id string, c Created, at time.Time) error {
 	}
 	*r = Replay{
 		ID: id, MachineID: c.MachineID, Workflow: c.Workflow, RequestID: c.RequestID, RequestHash: c.RequestHash,
-		Labels: c.Labels, Unattended: c.Unattended, Masks: c.Masks, Open: c.Open, State: Queued, InFlight: -1, CreatedAt: at, UpdatedAt: at,
+		Labels: c.Labels, Unattended: c.Unattended, Masks: c.Masks, Popups: c.Popups, Open: c.Open, State: Queued, InFlight: -1, CreatedAt: at, UpdatedAt: at,
 		Actions: make([]Action, 0, len(c.Steps)), current: make([]int, 0, len(c.Steps)),
 		older: map[int][]int{}, byID: make(map[string]int, len(c.Steps)), gatePassed: map[int]bool{},
 		appends: map[string]appended{}, names: make(map[string]int, len(c.Steps)),

@@ -26,6 +26,7 @@ type (
 		Steps                  []Step
 		Open                   bool // more steps may be appended
 		Masks                  []Mask
+		Popups                 [][]byte // how windows that get in the way are closed, in the schema's encoding
 	}
 	// Appended says that an open replay has more steps.
 	Appended struct {

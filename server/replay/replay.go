@@ -22,7 +22,8 @@ type Replay struct {
 	RequestHash string // of the request's body; same id and body, same replay
 	Labels      map[string]string
 	Unattended  bool
-	Masks       []Mask // what no picture may show
+	Masks       []Mask   // what no picture may show
+	Popups      [][]byte // how windows that get in the way are closed, in the schema's encoding
 	// Open replays take more steps and do not complete. One with nothing to do
 	// keeps its place: those behind it wait.
 	Open      bool

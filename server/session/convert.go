@@ -82,6 +82,13 @@ func (c converter) dispatch(sessionID string, d dispatch.Delivery) (*reprisev1.D
 			ResendReason: reprisev1.ResendReason(d.Reason), Delivery: int32(d.Number),
 		},
 	}
+	for _, encoded := range d.Popups {
+		p := &reprisev1.PopupRule{}
+		if err := proto.Unmarshal(encoded, p); err != nil {
+			return nil, fmt.Errorf("session: a popup rule of action %s cannot be read from the journal: %w", d.ActionID, err)
+		}
+		out.Popups = append(out.Popups, p)
+	}
 	if p := d.Correction; p != nil {
 		out.CorrectedPosition = &reprisev1.Point{X: p.X, Y: p.Y}
 	}

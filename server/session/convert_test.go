@@ -140,13 +140,18 @@ func TestADispatchSaysAllThatTheServerKnows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rule := &reprisev1.PopupRule{Window: &reprisev1.WindowSelector{Title: "Update"}}
+	popup, err := proto.Marshal(rule)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c := converter{settings: &reprisev1.SessionSettings{ActionTimeout: durationpb.New(time.Minute)}}
 	first := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	got, err := c.dispatch("s-1", dispatch.Delivery{
 		ReplayID: "r-1", MachineID: "desk-1", ActionID: "r-1-1_resume", AttemptID: "r-1-1_resume.2", Step: replay.Step{Name: "pay", Payload: payload},
 		FirstDispatchedAt: first, LastResentAt: first.Add(time.Second), Resent: 1, Number: 2, Reason: replay.OrphanTimeout,
 		Replaces: []string{"r-1-1"}, Correction: &replay.Point{X: .25, Y: .75},
-		Masks: []replay.Mask{{Monitor: 1, Left: .1, Top: .2, Width: .3, Height: .4}},
+		Masks: []replay.Mask{{Monitor: 1, Left: .1, Top: .2, Width: .3, Height: .4}}, Popups: [][]byte{popup},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +159,8 @@ func TestADispatchSaysAllThatTheServerKnows(t *testing.T) {
 	want := &reprisev1.Dispatch{
 		ReplayId: "r-1", SessionId: "s-1", MachineId: "desk-1", ActionId: "r-1-1_resume", AttemptId: "r-1-1_resume.2", Action: action,
 		Replaces: []string{"r-1-1"}, FromNode: "pay", Timeout: durationpb.New(100 * time.Second), CorrectedPosition: &reprisev1.Point{X: .25, Y: .75},
-		Masks: []*reprisev1.Mask{{Monitor: 1, Left: .1, Top: .2, Width: .3, Height: .4}},
+		Masks:  []*reprisev1.Mask{{Monitor: 1, Left: .1, Top: .2, Width: .3, Height: .4}},
+		Popups: []*reprisev1.PopupRule{rule},
 		DispatchMeta: &reprisev1.DispatchMeta{
 			FirstDispatchedAt: timestamp(first), LastResentAt: timestamp(first.Add(time.Second)), ResentCount: 1, Delivery: 2,
 			ResendReason: reprisev1.ResendReason_RESEND_REASON_ORPHAN_TIMEOUT,
@@ -165,6 +171,9 @@ func TestADispatchSaysAllThatTheServerKnows(t *testing.T) {
 	}
 	if got, _ := c.dispatch("s-1", dispatch.Delivery{Step: replay.Step{Payload: payload}}); got.GetDispatchMeta().GetLastResentAt() != nil || got.GetCorrectedPosition() != nil {
 		t.Errorf("what was not said is sent as %v", got)
+	}
+	if _, err := c.dispatch("s-1", dispatch.Delivery{Step: replay.Step{Payload: payload}, Popups: [][]byte{{0xff}}}); err == nil {
+		t.Error("a rule that cannot be read is left out")
 	}
 	if _, err := c.dispatch("s-1", dispatch.Delivery{Step: replay.Step{Payload: []byte{0xff}}}); err == nil {
 		t.Error("an action that cannot be read is sent")

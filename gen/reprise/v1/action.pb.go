@@ -80,6 +80,64 @@ func (MouseButton) EnumDescriptor() ([]byte, []int) {
 	return file_reprise_v1_action_proto_rawDescGZIP(), []int{0}
 }
 
+// TypeMode is how a text becomes input.
+type TypeMode int32
+
+const (
+	// As the machine is set up.
+	TypeMode_TYPE_MODE_UNSPECIFIED TypeMode = 0
+	// As characters, whatever the keyboard layout. Arrives in every ordinary program.
+	TypeMode_TYPE_MODE_CHARACTERS TypeMode = 1
+	// As keys of the layout of the window in front, for viewers of remote desktops, which
+	// pass keys on and no characters. What the layout has no key for is refused.
+	TypeMode_TYPE_MODE_SCAN_CODES TypeMode = 2
+	// Through the clipboard, with the system's paste key.
+	TypeMode_TYPE_MODE_CLIPBOARD TypeMode = 3
+)
+
+// Enum value maps for TypeMode.
+var (
+	TypeMode_name = map[int32]string{
+		0: "TYPE_MODE_UNSPECIFIED",
+		1: "TYPE_MODE_CHARACTERS",
+		2: "TYPE_MODE_SCAN_CODES",
+		3: "TYPE_MODE_CLIPBOARD",
+	}
+	TypeMode_value = map[string]int32{
+		"TYPE_MODE_UNSPECIFIED": 0,
+		"TYPE_MODE_CHARACTERS":  1,
+		"TYPE_MODE_SCAN_CODES":  2,
+		"TYPE_MODE_CLIPBOARD":   3,
+	}
+)
+
+func (x TypeMode) Enum() *TypeMode {
+	p := new(TypeMode)
+	*p = x
+	return p
+}
+
+func (x TypeMode) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (TypeMode) Descriptor() protoreflect.EnumDescriptor {
+	return file_reprise_v1_action_proto_enumTypes[1].Descriptor()
+}
+
+func (TypeMode) Type() protoreflect.EnumType {
+	return &file_reprise_v1_action_proto_enumTypes[1]
+}
+
+func (x TypeMode) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use TypeMode.Descriptor instead.
+func (TypeMode) EnumDescriptor() ([]byte, []int) {
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{1}
+}
+
 // Resolver is a way to find a target.
 type Resolver int32
 
@@ -125,11 +183,11 @@ func (x Resolver) String() string {
 }
 
 func (Resolver) Descriptor() protoreflect.EnumDescriptor {
-	return file_reprise_v1_action_proto_enumTypes[1].Descriptor()
+	return file_reprise_v1_action_proto_enumTypes[2].Descriptor()
 }
 
 func (Resolver) Type() protoreflect.EnumType {
-	return &file_reprise_v1_action_proto_enumTypes[1]
+	return &file_reprise_v1_action_proto_enumTypes[2]
 }
 
 func (x Resolver) Number() protoreflect.EnumNumber {
@@ -138,7 +196,7 @@ func (x Resolver) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Resolver.Descriptor instead.
 func (Resolver) EnumDescriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{1}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{2}
 }
 
 // TitleMatch is how a window's title is compared.
@@ -182,11 +240,11 @@ func (x TitleMatch) String() string {
 }
 
 func (TitleMatch) Descriptor() protoreflect.EnumDescriptor {
-	return file_reprise_v1_action_proto_enumTypes[2].Descriptor()
+	return file_reprise_v1_action_proto_enumTypes[3].Descriptor()
 }
 
 func (TitleMatch) Type() protoreflect.EnumType {
-	return &file_reprise_v1_action_proto_enumTypes[2]
+	return &file_reprise_v1_action_proto_enumTypes[3]
 }
 
 func (x TitleMatch) Number() protoreflect.EnumNumber {
@@ -195,7 +253,7 @@ func (x TitleMatch) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TitleMatch.Descriptor instead.
 func (TitleMatch) EnumDescriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{2}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{3}
 }
 
 // GiveUp is what happens when an action's resends are used up.
@@ -239,11 +297,11 @@ func (x GiveUp) String() string {
 }
 
 func (GiveUp) Descriptor() protoreflect.EnumDescriptor {
-	return file_reprise_v1_action_proto_enumTypes[3].Descriptor()
+	return file_reprise_v1_action_proto_enumTypes[4].Descriptor()
 }
 
 func (GiveUp) Type() protoreflect.EnumType {
-	return &file_reprise_v1_action_proto_enumTypes[3]
+	return &file_reprise_v1_action_proto_enumTypes[4]
 }
 
 func (x GiveUp) Number() protoreflect.EnumNumber {
@@ -252,7 +310,7 @@ func (x GiveUp) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GiveUp.Descriptor instead.
 func (GiveUp) EnumDescriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{3}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{4}
 }
 
 // RetriesExhausted is what happens when an action's retries are used up.
@@ -292,11 +350,11 @@ func (x RetriesExhausted) String() string {
 }
 
 func (RetriesExhausted) Descriptor() protoreflect.EnumDescriptor {
-	return file_reprise_v1_action_proto_enumTypes[4].Descriptor()
+	return file_reprise_v1_action_proto_enumTypes[5].Descriptor()
 }
 
 func (RetriesExhausted) Type() protoreflect.EnumType {
-	return &file_reprise_v1_action_proto_enumTypes[4]
+	return &file_reprise_v1_action_proto_enumTypes[5]
 }
 
 func (x RetriesExhausted) Number() protoreflect.EnumNumber {
@@ -305,7 +363,7 @@ func (x RetriesExhausted) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use RetriesExhausted.Descriptor instead.
 func (RetriesExhausted) EnumDescriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{4}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{5}
 }
 
 // ExpectedEffect says whether an action must change what is on the screen.
@@ -349,11 +407,11 @@ func (x ExpectedEffect) String() string {
 }
 
 func (ExpectedEffect) Descriptor() protoreflect.EnumDescriptor {
-	return file_reprise_v1_action_proto_enumTypes[5].Descriptor()
+	return file_reprise_v1_action_proto_enumTypes[6].Descriptor()
 }
 
 func (ExpectedEffect) Type() protoreflect.EnumType {
-	return &file_reprise_v1_action_proto_enumTypes[5]
+	return &file_reprise_v1_action_proto_enumTypes[6]
 }
 
 func (x ExpectedEffect) Number() protoreflect.EnumNumber {
@@ -362,7 +420,7 @@ func (x ExpectedEffect) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ExpectedEffect.Descriptor instead.
 func (ExpectedEffect) EnumDescriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{5}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{6}
 }
 
 // SafetyCheckSource is who asks for a safety check.
@@ -402,11 +460,11 @@ func (x SafetyCheckSource) String() string {
 }
 
 func (SafetyCheckSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_reprise_v1_action_proto_enumTypes[6].Descriptor()
+	return file_reprise_v1_action_proto_enumTypes[7].Descriptor()
 }
 
 func (SafetyCheckSource) Type() protoreflect.EnumType {
-	return &file_reprise_v1_action_proto_enumTypes[6]
+	return &file_reprise_v1_action_proto_enumTypes[7]
 }
 
 func (x SafetyCheckSource) Number() protoreflect.EnumNumber {
@@ -415,7 +473,7 @@ func (x SafetyCheckSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use SafetyCheckSource.Descriptor instead.
 func (SafetyCheckSource) EnumDescriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{6}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{7}
 }
 
 // Workflow is an ordered list of actions, as a person recorded or wrote it. A
@@ -435,7 +493,11 @@ type Workflow struct {
 	MonitorResolution *MonitorResolution `protobuf:"bytes,5,opt,name=monitor_resolution,json=monitorResolution,proto3" json:"monitor_resolution,omitempty"`
 	// What no picture may show: the agent blacks it out before a picture is hashed,
 	// stored or sent. The machine's own masks, a setting of the agent, are added.
-	Masks         []*Mask `protobuf:"bytes,6,rep,name=masks,proto3" json:"masks,omitempty"`
+	Masks []*Mask `protobuf:"bytes,6,rep,name=masks,proto3" json:"masks,omitempty"`
+	// Windows that may come up by themselves and that the agent closes by itself, before
+	// an action or when one does not find what it expects. Those that the machine's own
+	// configuration names are added. The report says that it happened.
+	Popups        []*PopupRule `protobuf:"bytes,7,rep,name=popups,proto3" json:"popups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -508,6 +570,13 @@ func (x *Workflow) GetMonitorResolution() *MonitorResolution {
 func (x *Workflow) GetMasks() []*Mask {
 	if x != nil {
 		return x.Masks
+	}
+	return nil
+}
+
+func (x *Workflow) GetPopups() []*PopupRule {
+	if x != nil {
+		return x.Popups
 	}
 	return nil
 }
@@ -595,6 +664,103 @@ func (x *Mask) GetHeight() float64 {
 	return 0
 }
 
+// PopupRule says how a window that gets in the way is closed. The agent closes it like
+// a person would, by input, and sees whether it is gone.
+type PopupRule struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which windows. Be exact: a window that the workflow works in must not match.
+	Window *WindowSelector `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"`
+	// How to close it; nothing set: the escape key.
+	//
+	// Types that are valid to be assigned to Way:
+	//
+	//	*PopupRule_Keys
+	//	*PopupRule_Point
+	Way           isPopupRule_Way `protobuf_oneof:"way"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PopupRule) Reset() {
+	*x = PopupRule{}
+	mi := &file_reprise_v1_action_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PopupRule) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PopupRule) ProtoMessage() {}
+
+func (x *PopupRule) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_action_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PopupRule.ProtoReflect.Descriptor instead.
+func (*PopupRule) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PopupRule) GetWindow() *WindowSelector {
+	if x != nil {
+		return x.Window
+	}
+	return nil
+}
+
+func (x *PopupRule) GetWay() isPopupRule_Way {
+	if x != nil {
+		return x.Way
+	}
+	return nil
+}
+
+func (x *PopupRule) GetKeys() *KeyCombo {
+	if x != nil {
+		if x, ok := x.Way.(*PopupRule_Keys); ok {
+			return x.Keys
+		}
+	}
+	return nil
+}
+
+func (x *PopupRule) GetPoint() *Point {
+	if x != nil {
+		if x, ok := x.Way.(*PopupRule_Point); ok {
+			return x.Point
+		}
+	}
+	return nil
+}
+
+type isPopupRule_Way interface {
+	isPopupRule_Way()
+}
+
+type PopupRule_Keys struct {
+	// Pressed while the window is in front.
+	Keys *KeyCombo `protobuf:"bytes,2,opt,name=keys,proto3,oneof"`
+}
+
+type PopupRule_Point struct {
+	// Clicked, in fractions of the window, such as its button "Later".
+	Point *Point `protobuf:"bytes,3,opt,name=point,proto3,oneof"`
+}
+
+func (*PopupRule_Keys) isPopupRule_Way() {}
+
+func (*PopupRule_Point) isPopupRule_Way() {}
+
 // Action is one step of a workflow: one gesture, one text, one wait.
 type Action struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -655,7 +821,7 @@ type Action struct {
 
 func (x *Action) Reset() {
 	*x = Action{}
-	mi := &file_reprise_v1_action_proto_msgTypes[2]
+	mi := &file_reprise_v1_action_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -667,7 +833,7 @@ func (x *Action) String() string {
 func (*Action) ProtoMessage() {}
 
 func (x *Action) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[2]
+	mi := &file_reprise_v1_action_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -680,7 +846,7 @@ func (x *Action) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Action.ProtoReflect.Descriptor instead.
 func (*Action) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{2}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Action) GetName() string {
@@ -1068,7 +1234,7 @@ type Click struct {
 
 func (x *Click) Reset() {
 	*x = Click{}
-	mi := &file_reprise_v1_action_proto_msgTypes[3]
+	mi := &file_reprise_v1_action_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1080,7 +1246,7 @@ func (x *Click) String() string {
 func (*Click) ProtoMessage() {}
 
 func (x *Click) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[3]
+	mi := &file_reprise_v1_action_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1093,7 +1259,7 @@ func (x *Click) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Click.ProtoReflect.Descriptor instead.
 func (*Click) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{3}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Click) GetButton() MouseButton {
@@ -1133,7 +1299,7 @@ type Move struct {
 
 func (x *Move) Reset() {
 	*x = Move{}
-	mi := &file_reprise_v1_action_proto_msgTypes[4]
+	mi := &file_reprise_v1_action_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1311,7 @@ func (x *Move) String() string {
 func (*Move) ProtoMessage() {}
 
 func (x *Move) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[4]
+	mi := &file_reprise_v1_action_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1324,7 @@ func (x *Move) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Move.ProtoReflect.Descriptor instead.
 func (*Move) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{4}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{5}
 }
 
 // Drag presses a button at the action's target and releases it at `to`.
@@ -1174,7 +1340,7 @@ type Drag struct {
 
 func (x *Drag) Reset() {
 	*x = Drag{}
-	mi := &file_reprise_v1_action_proto_msgTypes[5]
+	mi := &file_reprise_v1_action_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1186,7 +1352,7 @@ func (x *Drag) String() string {
 func (*Drag) ProtoMessage() {}
 
 func (x *Drag) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[5]
+	mi := &file_reprise_v1_action_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1199,7 +1365,7 @@ func (x *Drag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drag.ProtoReflect.Descriptor instead.
 func (*Drag) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{5}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Drag) GetTo() *Target {
@@ -1227,14 +1393,16 @@ type Type struct {
 	//	*Type_Secret
 	Content isType_Content `protobuf_oneof:"content"`
 	// Selects all before typing, so that the text replaces what was there.
-	ClearFirst    bool `protobuf:"varint,3,opt,name=clear_first,json=clearFirst,proto3" json:"clear_first,omitempty"`
+	ClearFirst bool `protobuf:"varint,3,opt,name=clear_first,json=clearFirst,proto3" json:"clear_first,omitempty"`
+	// How the text becomes input; unspecified: as the machine is set up.
+	Mode          TypeMode `protobuf:"varint,4,opt,name=mode,proto3,enum=reprise.v1.TypeMode" json:"mode,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Type) Reset() {
 	*x = Type{}
-	mi := &file_reprise_v1_action_proto_msgTypes[6]
+	mi := &file_reprise_v1_action_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1246,7 +1414,7 @@ func (x *Type) String() string {
 func (*Type) ProtoMessage() {}
 
 func (x *Type) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[6]
+	mi := &file_reprise_v1_action_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1259,7 +1427,7 @@ func (x *Type) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Type.ProtoReflect.Descriptor instead.
 func (*Type) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{6}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Type) GetContent() isType_Content {
@@ -1294,6 +1462,13 @@ func (x *Type) GetClearFirst() bool {
 	return false
 }
 
+func (x *Type) GetMode() TypeMode {
+	if x != nil {
+		return x.Mode
+	}
+	return TypeMode_TYPE_MODE_UNSPECIFIED
+}
+
 type isType_Content interface {
 	isType_Content()
 }
@@ -1325,7 +1500,7 @@ type Paste struct {
 
 func (x *Paste) Reset() {
 	*x = Paste{}
-	mi := &file_reprise_v1_action_proto_msgTypes[7]
+	mi := &file_reprise_v1_action_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1512,7 @@ func (x *Paste) String() string {
 func (*Paste) ProtoMessage() {}
 
 func (x *Paste) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[7]
+	mi := &file_reprise_v1_action_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1525,7 @@ func (x *Paste) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Paste.ProtoReflect.Descriptor instead.
 func (*Paste) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{7}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Paste) GetText() string {
@@ -1380,7 +1555,7 @@ type KeyCombo struct {
 
 func (x *KeyCombo) Reset() {
 	*x = KeyCombo{}
-	mi := &file_reprise_v1_action_proto_msgTypes[8]
+	mi := &file_reprise_v1_action_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1392,7 +1567,7 @@ func (x *KeyCombo) String() string {
 func (*KeyCombo) ProtoMessage() {}
 
 func (x *KeyCombo) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[8]
+	mi := &file_reprise_v1_action_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1405,7 +1580,7 @@ func (x *KeyCombo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KeyCombo.ProtoReflect.Descriptor instead.
 func (*KeyCombo) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{8}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *KeyCombo) GetKeys() []string {
@@ -1428,7 +1603,7 @@ type Scroll struct {
 
 func (x *Scroll) Reset() {
 	*x = Scroll{}
-	mi := &file_reprise_v1_action_proto_msgTypes[9]
+	mi := &file_reprise_v1_action_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1440,7 +1615,7 @@ func (x *Scroll) String() string {
 func (*Scroll) ProtoMessage() {}
 
 func (x *Scroll) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[9]
+	mi := &file_reprise_v1_action_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1453,7 +1628,7 @@ func (x *Scroll) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Scroll.ProtoReflect.Descriptor instead.
 func (*Scroll) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{9}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Scroll) GetVertical() int32 {
@@ -1481,7 +1656,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_reprise_v1_action_proto_msgTypes[10]
+	mi := &file_reprise_v1_action_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1668,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[10]
+	mi := &file_reprise_v1_action_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1681,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{10}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Wait) GetDuration() *durationpb.Duration {
@@ -1525,7 +1700,7 @@ type WaitForTarget struct {
 
 func (x *WaitForTarget) Reset() {
 	*x = WaitForTarget{}
-	mi := &file_reprise_v1_action_proto_msgTypes[11]
+	mi := &file_reprise_v1_action_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1537,7 +1712,7 @@ func (x *WaitForTarget) String() string {
 func (*WaitForTarget) ProtoMessage() {}
 
 func (x *WaitForTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[11]
+	mi := &file_reprise_v1_action_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1550,7 +1725,7 @@ func (x *WaitForTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitForTarget.ProtoReflect.Descriptor instead.
 func (*WaitForTarget) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{11}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{12}
 }
 
 // WaitForWindow waits until a window is there, or the action's timeout.
@@ -1564,7 +1739,7 @@ type WaitForWindow struct {
 
 func (x *WaitForWindow) Reset() {
 	*x = WaitForWindow{}
-	mi := &file_reprise_v1_action_proto_msgTypes[12]
+	mi := &file_reprise_v1_action_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1576,7 +1751,7 @@ func (x *WaitForWindow) String() string {
 func (*WaitForWindow) ProtoMessage() {}
 
 func (x *WaitForWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[12]
+	mi := &file_reprise_v1_action_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1589,7 +1764,7 @@ func (x *WaitForWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WaitForWindow.ProtoReflect.Descriptor instead.
 func (*WaitForWindow) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{12}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *WaitForWindow) GetWindow() *WindowSelector {
@@ -1610,7 +1785,7 @@ type FocusWindow struct {
 
 func (x *FocusWindow) Reset() {
 	*x = FocusWindow{}
-	mi := &file_reprise_v1_action_proto_msgTypes[13]
+	mi := &file_reprise_v1_action_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1797,7 @@ func (x *FocusWindow) String() string {
 func (*FocusWindow) ProtoMessage() {}
 
 func (x *FocusWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[13]
+	mi := &file_reprise_v1_action_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1810,7 @@ func (x *FocusWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FocusWindow.ProtoReflect.Descriptor instead.
 func (*FocusWindow) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{13}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *FocusWindow) GetWindow() *WindowSelector {
@@ -1645,16 +1820,19 @@ func (x *FocusWindow) GetWindow() *WindowSelector {
 	return nil
 }
 
-// Screenshot takes a picture of the screen as evidence.
+// Screenshot takes a picture as evidence: of the whole screen, or of one window.
 type Screenshot struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The window; unset: the whole screen. The agent looks for it for as long as a target
+	// may be looked for.
+	Window        *WindowSelector `protobuf:"bytes,1,opt,name=window,proto3" json:"window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Screenshot) Reset() {
 	*x = Screenshot{}
-	mi := &file_reprise_v1_action_proto_msgTypes[14]
+	mi := &file_reprise_v1_action_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1666,7 +1844,7 @@ func (x *Screenshot) String() string {
 func (*Screenshot) ProtoMessage() {}
 
 func (x *Screenshot) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[14]
+	mi := &file_reprise_v1_action_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1679,7 +1857,14 @@ func (x *Screenshot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Screenshot.ProtoReflect.Descriptor instead.
 func (*Screenshot) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{14}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *Screenshot) GetWindow() *WindowSelector {
+	if x != nil {
+		return x.Window
+	}
+	return nil
 }
 
 // PauseForHuman pauses the replay. A resume completes the step; it does not
@@ -1694,7 +1879,7 @@ type PauseForHuman struct {
 
 func (x *PauseForHuman) Reset() {
 	*x = PauseForHuman{}
-	mi := &file_reprise_v1_action_proto_msgTypes[15]
+	mi := &file_reprise_v1_action_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1706,7 +1891,7 @@ func (x *PauseForHuman) String() string {
 func (*PauseForHuman) ProtoMessage() {}
 
 func (x *PauseForHuman) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[15]
+	mi := &file_reprise_v1_action_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1719,7 +1904,7 @@ func (x *PauseForHuman) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseForHuman.ProtoReflect.Descriptor instead.
 func (*PauseForHuman) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{15}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *PauseForHuman) GetMessage() string {
@@ -1741,7 +1926,7 @@ type ExtractText struct {
 
 func (x *ExtractText) Reset() {
 	*x = ExtractText{}
-	mi := &file_reprise_v1_action_proto_msgTypes[16]
+	mi := &file_reprise_v1_action_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1938,7 @@ func (x *ExtractText) String() string {
 func (*ExtractText) ProtoMessage() {}
 
 func (x *ExtractText) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[16]
+	mi := &file_reprise_v1_action_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1951,7 @@ func (x *ExtractText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExtractText.ProtoReflect.Descriptor instead.
 func (*ExtractText) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{16}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ExtractText) GetVariable() string {
@@ -1788,7 +1973,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reprise_v1_action_proto_msgTypes[17]
+	mi := &file_reprise_v1_action_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1800,7 +1985,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[17]
+	mi := &file_reprise_v1_action_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1813,7 +1998,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{17}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Decision) GetPrompt() string {
@@ -1835,7 +2020,7 @@ type PasteAndExecute struct {
 
 func (x *PasteAndExecute) Reset() {
 	*x = PasteAndExecute{}
-	mi := &file_reprise_v1_action_proto_msgTypes[18]
+	mi := &file_reprise_v1_action_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1847,7 +2032,7 @@ func (x *PasteAndExecute) String() string {
 func (*PasteAndExecute) ProtoMessage() {}
 
 func (x *PasteAndExecute) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[18]
+	mi := &file_reprise_v1_action_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1860,7 +2045,7 @@ func (x *PasteAndExecute) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PasteAndExecute.ProtoReflect.Descriptor instead.
 func (*PasteAndExecute) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{18}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *PasteAndExecute) GetText() string {
@@ -1882,7 +2067,7 @@ type Condition struct {
 
 func (x *Condition) Reset() {
 	*x = Condition{}
-	mi := &file_reprise_v1_action_proto_msgTypes[19]
+	mi := &file_reprise_v1_action_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1894,7 +2079,7 @@ func (x *Condition) String() string {
 func (*Condition) ProtoMessage() {}
 
 func (x *Condition) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[19]
+	mi := &file_reprise_v1_action_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1907,7 +2092,7 @@ func (x *Condition) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Condition.ProtoReflect.Descriptor instead.
 func (*Condition) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{19}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Condition) GetExpression() string {
@@ -1935,14 +2120,16 @@ type Target struct {
 	// An element of the UI Automation tree.
 	UiaTarget *UiaTarget `protobuf:"bytes,6,opt,name=uia_target,json=uiaTarget,proto3" json:"uia_target,omitempty"`
 	// Plain coordinates.
-	Point         *Point `protobuf:"bytes,7,opt,name=point,proto3" json:"point,omitempty"`
+	Point *Point `protobuf:"bytes,7,opt,name=point,proto3" json:"point,omitempty"`
+	// A place on a picture that the agent took, instead of `point`.
+	PicturePoint  *PicturePoint `protobuf:"bytes,8,opt,name=picture_point,json=picturePoint,proto3" json:"picture_point,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Target) Reset() {
 	*x = Target{}
-	mi := &file_reprise_v1_action_proto_msgTypes[20]
+	mi := &file_reprise_v1_action_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1954,7 +2141,7 @@ func (x *Target) String() string {
 func (*Target) ProtoMessage() {}
 
 func (x *Target) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[20]
+	mi := &file_reprise_v1_action_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1967,7 +2154,7 @@ func (x *Target) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Target.ProtoReflect.Descriptor instead.
 func (*Target) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{20}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Target) GetByText() string {
@@ -2019,6 +2206,13 @@ func (x *Target) GetPoint() *Point {
 	return nil
 }
 
+func (x *Target) GetPicturePoint() *PicturePoint {
+	if x != nil {
+		return x.PicturePoint
+	}
+	return nil
+}
+
 // AnchorImage is a picture that is looked for on the screen.
 type AnchorImage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2030,14 +2224,18 @@ type AnchorImage struct {
 	// Where to act within the picture, in fractions of its size; unset: its centre.
 	Offset *Point `protobuf:"bytes,3,opt,name=offset,proto3" json:"offset,omitempty"`
 	// Least score, 0 to 1; 0: by setting.
-	MinScore      float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3" json:"min_score,omitempty"`
+	MinScore float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3" json:"min_score,omitempty"`
+	// Scaling of the monitor that the picture was cut from, such as 1.25 for 125 %; 0: not
+	// known. On a monitor with another scaling the picture is looked for in the size that
+	// it has there; if it is not known, in each of 100, 125, 150, 175 and 200 %.
+	RecordedScale float64 `protobuf:"fixed64,5,opt,name=recorded_scale,json=recordedScale,proto3" json:"recorded_scale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AnchorImage) Reset() {
 	*x = AnchorImage{}
-	mi := &file_reprise_v1_action_proto_msgTypes[21]
+	mi := &file_reprise_v1_action_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2049,7 +2247,7 @@ func (x *AnchorImage) String() string {
 func (*AnchorImage) ProtoMessage() {}
 
 func (x *AnchorImage) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[21]
+	mi := &file_reprise_v1_action_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2062,7 +2260,7 @@ func (x *AnchorImage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnchorImage.ProtoReflect.Descriptor instead.
 func (*AnchorImage) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{21}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AnchorImage) GetPath() string {
@@ -2093,6 +2291,13 @@ func (x *AnchorImage) GetMinScore() float64 {
 	return 0
 }
 
+func (x *AnchorImage) GetRecordedScale() float64 {
+	if x != nil {
+		return x.RecordedScale
+	}
+	return 0
+}
+
 // UiaTarget names an element of the UI Automation tree.
 type UiaTarget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2108,7 +2313,7 @@ type UiaTarget struct {
 
 func (x *UiaTarget) Reset() {
 	*x = UiaTarget{}
-	mi := &file_reprise_v1_action_proto_msgTypes[22]
+	mi := &file_reprise_v1_action_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2325,7 @@ func (x *UiaTarget) String() string {
 func (*UiaTarget) ProtoMessage() {}
 
 func (x *UiaTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[22]
+	mi := &file_reprise_v1_action_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2338,7 @@ func (x *UiaTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UiaTarget.ProtoReflect.Descriptor instead.
 func (*UiaTarget) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{22}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *UiaTarget) GetName() string {
@@ -2171,7 +2376,7 @@ type Point struct {
 
 func (x *Point) Reset() {
 	*x = Point{}
-	mi := &file_reprise_v1_action_proto_msgTypes[23]
+	mi := &file_reprise_v1_action_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2183,7 +2388,7 @@ func (x *Point) String() string {
 func (*Point) ProtoMessage() {}
 
 func (x *Point) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[23]
+	mi := &file_reprise_v1_action_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2196,7 +2401,7 @@ func (x *Point) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Point.ProtoReflect.Descriptor instead.
 func (*Point) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{23}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Point) GetX() float64 {
@@ -2211,6 +2416,100 @@ func (x *Point) GetY() float64 {
 		return x.Y
 	}
 	return 0
+}
+
+// PicturePoint is a place on a picture that an agent took: what stands beside the
+// picture in its report, and the pixel. It is mapped back to the screen exactly, also
+// when the picture was shrunk. If the monitors have changed since, the action fails
+// with `target_off_screen` and sends nothing.
+type PicturePoint struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Column of the picture's pixel, from 0.
+	X int32 `protobuf:"varint,1,opt,name=x,proto3" json:"x,omitempty"`
+	// Row of the picture's pixel, from 0.
+	Y int32 `protobuf:"varint,2,opt,name=y,proto3" json:"y,omitempty"`
+	// The picture's `origin.x`.
+	OriginX int32 `protobuf:"varint,3,opt,name=origin_x,json=originX,proto3" json:"origin_x,omitempty"`
+	// The picture's `origin.y`.
+	OriginY int32 `protobuf:"varint,4,opt,name=origin_y,json=originY,proto3" json:"origin_y,omitempty"`
+	// The picture's `scale`.
+	Scale float64 `protobuf:"fixed64,5,opt,name=scale,proto3" json:"scale,omitempty"`
+	// The picture's `geometry`.
+	Geometry      string `protobuf:"bytes,6,opt,name=geometry,proto3" json:"geometry,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PicturePoint) Reset() {
+	*x = PicturePoint{}
+	mi := &file_reprise_v1_action_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PicturePoint) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PicturePoint) ProtoMessage() {}
+
+func (x *PicturePoint) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_v1_action_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PicturePoint.ProtoReflect.Descriptor instead.
+func (*PicturePoint) Descriptor() ([]byte, []int) {
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *PicturePoint) GetX() int32 {
+	if x != nil {
+		return x.X
+	}
+	return 0
+}
+
+func (x *PicturePoint) GetY() int32 {
+	if x != nil {
+		return x.Y
+	}
+	return 0
+}
+
+func (x *PicturePoint) GetOriginX() int32 {
+	if x != nil {
+		return x.OriginX
+	}
+	return 0
+}
+
+func (x *PicturePoint) GetOriginY() int32 {
+	if x != nil {
+		return x.OriginY
+	}
+	return 0
+}
+
+func (x *PicturePoint) GetScale() float64 {
+	if x != nil {
+		return x.Scale
+	}
+	return 0
+}
+
+func (x *PicturePoint) GetGeometry() string {
+	if x != nil {
+		return x.Geometry
+	}
+	return ""
 }
 
 // WindowSelector says which window is meant. All that is set must match.
@@ -2230,7 +2529,7 @@ type WindowSelector struct {
 
 func (x *WindowSelector) Reset() {
 	*x = WindowSelector{}
-	mi := &file_reprise_v1_action_proto_msgTypes[24]
+	mi := &file_reprise_v1_action_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2242,7 +2541,7 @@ func (x *WindowSelector) String() string {
 func (*WindowSelector) ProtoMessage() {}
 
 func (x *WindowSelector) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[24]
+	mi := &file_reprise_v1_action_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2255,7 +2554,7 @@ func (x *WindowSelector) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WindowSelector.ProtoReflect.Descriptor instead.
 func (*WindowSelector) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{24}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WindowSelector) GetTitle() string {
@@ -2307,7 +2606,7 @@ type MonitorResolution struct {
 
 func (x *MonitorResolution) Reset() {
 	*x = MonitorResolution{}
-	mi := &file_reprise_v1_action_proto_msgTypes[25]
+	mi := &file_reprise_v1_action_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2319,7 +2618,7 @@ func (x *MonitorResolution) String() string {
 func (*MonitorResolution) ProtoMessage() {}
 
 func (x *MonitorResolution) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[25]
+	mi := &file_reprise_v1_action_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2332,7 +2631,7 @@ func (x *MonitorResolution) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonitorResolution.ProtoReflect.Descriptor instead.
 func (*MonitorResolution) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{25}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *MonitorResolution) GetIndex() int32 {
@@ -2392,7 +2691,7 @@ type RetryPolicy struct {
 
 func (x *RetryPolicy) Reset() {
 	*x = RetryPolicy{}
-	mi := &file_reprise_v1_action_proto_msgTypes[26]
+	mi := &file_reprise_v1_action_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2404,7 +2703,7 @@ func (x *RetryPolicy) String() string {
 func (*RetryPolicy) ProtoMessage() {}
 
 func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[26]
+	mi := &file_reprise_v1_action_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2417,7 +2716,7 @@ func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryPolicy.ProtoReflect.Descriptor instead.
 func (*RetryPolicy) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{26}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RetryPolicy) GetMaxRetries() int32 {
@@ -2458,7 +2757,7 @@ type SafetyCheck struct {
 
 func (x *SafetyCheck) Reset() {
 	*x = SafetyCheck{}
-	mi := &file_reprise_v1_action_proto_msgTypes[27]
+	mi := &file_reprise_v1_action_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2470,7 +2769,7 @@ func (x *SafetyCheck) String() string {
 func (*SafetyCheck) ProtoMessage() {}
 
 func (x *SafetyCheck) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_v1_action_proto_msgTypes[27]
+	mi := &file_reprise_v1_action_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2483,7 +2782,7 @@ func (x *SafetyCheck) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SafetyCheck.ProtoReflect.Descriptor instead.
 func (*SafetyCheck) Descriptor() ([]byte, []int) {
-	return file_reprise_v1_action_proto_rawDescGZIP(), []int{27}
+	return file_reprise_v1_action_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SafetyCheck) GetId() string {
@@ -2519,7 +2818,7 @@ var File_reprise_v1_action_proto protoreflect.FileDescriptor
 const file_reprise_v1_action_proto_rawDesc = "" +
 	"\n" +
 	"\x17reprise/v1/action.proto\x12\n" +
-	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\x9e\x03\n" +
+	"reprise.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\"\xd7\x03\n" +
 	"\bWorkflow\x12\x1e\n" +
 	"\x04name\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01R\x04name\x12*\n" +
@@ -2528,7 +2827,8 @@ const file_reprise_v1_action_proto_rawDesc = "" +
 	"\aactions\x18\x04 \x03(\v2\x12.reprise.v1.ActionB\n" +
 	"\xbaH\a\x92\x01\x04\x10\xa0\x8d\x06R\aactions\x12L\n" +
 	"\x12monitor_resolution\x18\x05 \x01(\v2\x1d.reprise.v1.MonitorResolutionR\x11monitorResolution\x120\n" +
-	"\x05masks\x18\x06 \x03(\v2\x10.reprise.v1.MaskB\b\xbaH\x05\x92\x01\x02\x10@R\x05masks\x1a9\n" +
+	"\x05masks\x18\x06 \x03(\v2\x10.reprise.v1.MaskB\b\xbaH\x05\x92\x01\x02\x10@R\x05masks\x127\n" +
+	"\x06popups\x18\a \x03(\v2\x15.reprise.v1.PopupRuleB\b\xbaH\x05\x92\x01\x02\x10 R\x06popups\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe3\x01\n" +
@@ -2537,7 +2837,12 @@ const file_reprise_v1_action_proto_rawDesc = "" +
 	"\x04left\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x04left\x12)\n" +
 	"\x03top\x18\x03 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x03top\x12-\n" +
 	"\x05width\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x05width\x12/\n" +
-	"\x06height\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x06height\"\xe4\f\n" +
+	"\x06height\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?!\x00\x00\x00\x00\x00\x00\x00\x00R\x06height\"\xa5\x01\n" +
+	"\tPopupRule\x12:\n" +
+	"\x06window\x18\x01 \x01(\v2\x1a.reprise.v1.WindowSelectorB\x06\xbaH\x03\xc8\x01\x01R\x06window\x12*\n" +
+	"\x04keys\x18\x02 \x01(\v2\x14.reprise.v1.KeyComboH\x00R\x04keys\x12)\n" +
+	"\x05point\x18\x03 \x01(\v2\x11.reprise.v1.PointH\x00R\x05pointB\x05\n" +
+	"\x03way\"\xe4\f\n" +
 	"\x06Action\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xc8\x01R\x04name\x12&\n" +
 	"\tintention\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\tintention\x12*\n" +
@@ -2581,13 +2886,14 @@ const file_reprise_v1_action_proto_rawDesc = "" +
 	"\x04Move\"m\n" +
 	"\x04Drag\x12*\n" +
 	"\x02to\x18\x01 \x01(\v2\x12.reprise.v1.TargetB\x06\xbaH\x03\xc8\x01\x01R\x02to\x129\n" +
-	"\x06button\x18\x02 \x01(\x0e2\x17.reprise.v1.MouseButtonB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06button\"\x82\x01\n" +
+	"\x06button\x18\x02 \x01(\x0e2\x17.reprise.v1.MouseButtonB\b\xbaH\x05\x82\x01\x02\x10\x01R\x06button\"\xb6\x01\n" +
 	"\x04Type\x12!\n" +
 	"\x04text\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x9c\x01H\x00R\x04text\x12$\n" +
 	"\x06secret\x18\x02 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xc8\x01H\x00R\x06secret\x12\x1f\n" +
 	"\vclear_first\x18\x03 \x01(\bR\n" +
-	"clearFirstB\x10\n" +
+	"clearFirst\x122\n" +
+	"\x04mode\x18\x04 \x01(\x0e2\x14.reprise.v1.TypeModeB\b\xbaH\x05\x82\x01\x02\x10\x01R\x04modeB\x10\n" +
 	"\acontent\x12\x05\xbaH\x02\b\x01\"I\n" +
 	"\x05Paste\x12\x1f\n" +
 	"\x04text\x18\x01 \x01(\tB\v\xbaH\br\x06\x10\x01\x18\xa0\x8d\x06R\x04text\x12\x1f\n" +
@@ -2606,9 +2912,10 @@ const file_reprise_v1_action_proto_rawDesc = "" +
 	"\rWaitForWindow\x12:\n" +
 	"\x06window\x18\x01 \x01(\v2\x1a.reprise.v1.WindowSelectorB\x06\xbaH\x03\xc8\x01\x01R\x06window\"I\n" +
 	"\vFocusWindow\x12:\n" +
-	"\x06window\x18\x01 \x01(\v2\x1a.reprise.v1.WindowSelectorB\x06\xbaH\x03\xc8\x01\x01R\x06window\"\f\n" +
+	"\x06window\x18\x01 \x01(\v2\x1a.reprise.v1.WindowSelectorB\x06\xbaH\x03\xc8\x01\x01R\x06window\"@\n" +
 	"\n" +
-	"Screenshot\"3\n" +
+	"Screenshot\x122\n" +
+	"\x06window\x18\x01 \x01(\v2\x1a.reprise.v1.WindowSelectorR\x06window\"3\n" +
 	"\rPauseForHuman\x12\"\n" +
 	"\amessage\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xd0\x0fR\amessage\"4\n" +
 	"\vExtractText\x12%\n" +
@@ -2621,7 +2928,7 @@ const file_reprise_v1_action_proto_rawDesc = "" +
 	"\n" +
 	"expression\x18\x01 \x01(\tB\n" +
 	"\xbaH\ar\x05\x10\x01\x18\xa0\x1fR\n" +
-	"expression\"\xf6\x02\n" +
+	"expression\"\xb5\x03\n" +
 	"\x06Target\x12!\n" +
 	"\aby_text\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x06byText\x121\n" +
 	"\x0fvlm_description\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xa0\x1fR\x0evlmDescription\x12:\n" +
@@ -2630,19 +2937,28 @@ const file_reprise_v1_action_proto_rawDesc = "" +
 	"\fwindow_title\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\vwindowTitle\x124\n" +
 	"\n" +
 	"uia_target\x18\x06 \x01(\v2\x15.reprise.v1.UiaTargetR\tuiaTarget\x12'\n" +
-	"\x05point\x18\a \x01(\v2\x11.reprise.v1.PointR\x05point\"\xbe\x01\n" +
+	"\x05point\x18\a \x01(\v2\x11.reprise.v1.PointR\x05point\x12=\n" +
+	"\rpicture_point\x18\b \x01(\v2\x18.reprise.v1.PicturePointR\fpicturePoint\"\xfe\x01\n" +
 	"\vAnchorImage\x12\x1c\n" +
 	"\x04path\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x04path\x120\n" +
 	"\x06sha256\x18\x02 \x01(\tB\x18\xbaH\x15r\x132\x11^([0-9a-f]{64})?$R\x06sha256\x12)\n" +
 	"\x06offset\x18\x03 \x01(\v2\x11.reprise.v1.PointR\x06offset\x124\n" +
-	"\tmin_score\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\bminScore\"\x84\x01\n" +
+	"\tmin_score\x18\x04 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\bminScore\x12>\n" +
+	"\x0erecorded_scale\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00 @)\x00\x00\x00\x00\x00\x00\x00\x00R\rrecordedScale\"\x84\x01\n" +
 	"\tUiaTarget\x12\x1c\n" +
 	"\x04name\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x04name\x12-\n" +
 	"\rautomation_id\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\fautomationId\x12*\n" +
 	"\fcontrol_type\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\vcontrolType\"U\n" +
 	"\x05Point\x12%\n" +
 	"\x01x\x18\x01 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x01x\x12%\n" +
-	"\x01y\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x01y\"\xd0\x02\n" +
+	"\x01y\x18\x02 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00R\x01y\"\xc8\x01\n" +
+	"\fPicturePoint\x12\x15\n" +
+	"\x01x\x18\x01 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x01x\x12\x15\n" +
+	"\x01y\x18\x02 \x01(\x05B\a\xbaH\x04\x1a\x02(\x00R\x01y\x12\x19\n" +
+	"\borigin_x\x18\x03 \x01(\x05R\aoriginX\x12\x19\n" +
+	"\borigin_y\x18\x04 \x01(\x05R\aoriginY\x12-\n" +
+	"\x05scale\x18\x05 \x01(\x01B\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00P@!\x00\x00\x00\x00\x00\x00\x00\x00R\x05scale\x12%\n" +
+	"\bgeometry\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x10\x01\x18dR\bgeometry\"\xd0\x02\n" +
 	"\x0eWindowSelector\x12\x1e\n" +
 	"\x05title\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x05title\x12A\n" +
 	"\vtitle_match\x18\x02 \x01(\x0e2\x16.reprise.v1.TitleMatchB\b\xbaH\x05\x82\x01\x02\x10\x01R\n" +
@@ -2674,7 +2990,12 @@ const file_reprise_v1_action_proto_rawDesc = "" +
 	"\x18MOUSE_BUTTON_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11MOUSE_BUTTON_LEFT\x10\x01\x12\x16\n" +
 	"\x12MOUSE_BUTTON_RIGHT\x10\x02\x12\x17\n" +
-	"\x13MOUSE_BUTTON_MIDDLE\x10\x03*q\n" +
+	"\x13MOUSE_BUTTON_MIDDLE\x10\x03*r\n" +
+	"\bTypeMode\x12\x19\n" +
+	"\x15TYPE_MODE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14TYPE_MODE_CHARACTERS\x10\x01\x12\x18\n" +
+	"\x14TYPE_MODE_SCAN_CODES\x10\x02\x12\x17\n" +
+	"\x13TYPE_MODE_CLIPBOARD\x10\x03*q\n" +
 	"\bResolver\x12\x18\n" +
 	"\x14RESOLVER_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fRESOLVER_UIA\x10\x01\x12\x15\n" +
@@ -2721,95 +3042,105 @@ func file_reprise_v1_action_proto_rawDescGZIP() []byte {
 	return file_reprise_v1_action_proto_rawDescData
 }
 
-var file_reprise_v1_action_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_reprise_v1_action_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_reprise_v1_action_proto_enumTypes = make([]protoimpl.EnumInfo, 8)
+var file_reprise_v1_action_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_reprise_v1_action_proto_goTypes = []any{
 	(MouseButton)(0),            // 0: reprise.v1.MouseButton
-	(Resolver)(0),               // 1: reprise.v1.Resolver
-	(TitleMatch)(0),             // 2: reprise.v1.TitleMatch
-	(GiveUp)(0),                 // 3: reprise.v1.GiveUp
-	(RetriesExhausted)(0),       // 4: reprise.v1.RetriesExhausted
-	(ExpectedEffect)(0),         // 5: reprise.v1.ExpectedEffect
-	(SafetyCheckSource)(0),      // 6: reprise.v1.SafetyCheckSource
-	(*Workflow)(nil),            // 7: reprise.v1.Workflow
-	(*Mask)(nil),                // 8: reprise.v1.Mask
-	(*Action)(nil),              // 9: reprise.v1.Action
-	(*Click)(nil),               // 10: reprise.v1.Click
-	(*Move)(nil),                // 11: reprise.v1.Move
-	(*Drag)(nil),                // 12: reprise.v1.Drag
-	(*Type)(nil),                // 13: reprise.v1.Type
-	(*Paste)(nil),               // 14: reprise.v1.Paste
-	(*KeyCombo)(nil),            // 15: reprise.v1.KeyCombo
-	(*Scroll)(nil),              // 16: reprise.v1.Scroll
-	(*Wait)(nil),                // 17: reprise.v1.Wait
-	(*WaitForTarget)(nil),       // 18: reprise.v1.WaitForTarget
-	(*WaitForWindow)(nil),       // 19: reprise.v1.WaitForWindow
-	(*FocusWindow)(nil),         // 20: reprise.v1.FocusWindow
-	(*Screenshot)(nil),          // 21: reprise.v1.Screenshot
-	(*PauseForHuman)(nil),       // 22: reprise.v1.PauseForHuman
-	(*ExtractText)(nil),         // 23: reprise.v1.ExtractText
-	(*Decision)(nil),            // 24: reprise.v1.Decision
-	(*PasteAndExecute)(nil),     // 25: reprise.v1.PasteAndExecute
-	(*Condition)(nil),           // 26: reprise.v1.Condition
-	(*Target)(nil),              // 27: reprise.v1.Target
-	(*AnchorImage)(nil),         // 28: reprise.v1.AnchorImage
-	(*UiaTarget)(nil),           // 29: reprise.v1.UiaTarget
-	(*Point)(nil),               // 30: reprise.v1.Point
-	(*WindowSelector)(nil),      // 31: reprise.v1.WindowSelector
-	(*MonitorResolution)(nil),   // 32: reprise.v1.MonitorResolution
-	(*RetryPolicy)(nil),         // 33: reprise.v1.RetryPolicy
-	(*SafetyCheck)(nil),         // 34: reprise.v1.SafetyCheck
-	nil,                         // 35: reprise.v1.Workflow.LabelsEntry
-	(*durationpb.Duration)(nil), // 36: google.protobuf.Duration
+	(TypeMode)(0),               // 1: reprise.v1.TypeMode
+	(Resolver)(0),               // 2: reprise.v1.Resolver
+	(TitleMatch)(0),             // 3: reprise.v1.TitleMatch
+	(GiveUp)(0),                 // 4: reprise.v1.GiveUp
+	(RetriesExhausted)(0),       // 5: reprise.v1.RetriesExhausted
+	(ExpectedEffect)(0),         // 6: reprise.v1.ExpectedEffect
+	(SafetyCheckSource)(0),      // 7: reprise.v1.SafetyCheckSource
+	(*Workflow)(nil),            // 8: reprise.v1.Workflow
+	(*Mask)(nil),                // 9: reprise.v1.Mask
+	(*PopupRule)(nil),           // 10: reprise.v1.PopupRule
+	(*Action)(nil),              // 11: reprise.v1.Action
+	(*Click)(nil),               // 12: reprise.v1.Click
+	(*Move)(nil),                // 13: reprise.v1.Move
+	(*Drag)(nil),                // 14: reprise.v1.Drag
+	(*Type)(nil),                // 15: reprise.v1.Type
+	(*Paste)(nil),               // 16: reprise.v1.Paste
+	(*KeyCombo)(nil),            // 17: reprise.v1.KeyCombo
+	(*Scroll)(nil),              // 18: reprise.v1.Scroll
+	(*Wait)(nil),                // 19: reprise.v1.Wait
+	(*WaitForTarget)(nil),       // 20: reprise.v1.WaitForTarget
+	(*WaitForWindow)(nil),       // 21: reprise.v1.WaitForWindow
+	(*FocusWindow)(nil),         // 22: reprise.v1.FocusWindow
+	(*Screenshot)(nil),          // 23: reprise.v1.Screenshot
+	(*PauseForHuman)(nil),       // 24: reprise.v1.PauseForHuman
+	(*ExtractText)(nil),         // 25: reprise.v1.ExtractText
+	(*Decision)(nil),            // 26: reprise.v1.Decision
+	(*PasteAndExecute)(nil),     // 27: reprise.v1.PasteAndExecute
+	(*Condition)(nil),           // 28: reprise.v1.Condition
+	(*Target)(nil),              // 29: reprise.v1.Target
+	(*AnchorImage)(nil),         // 30: reprise.v1.AnchorImage
+	(*UiaTarget)(nil),           // 31: reprise.v1.UiaTarget
+	(*Point)(nil),               // 32: reprise.v1.Point
+	(*PicturePoint)(nil),        // 33: reprise.v1.PicturePoint
+	(*WindowSelector)(nil),      // 34: reprise.v1.WindowSelector
+	(*MonitorResolution)(nil),   // 35: reprise.v1.MonitorResolution
+	(*RetryPolicy)(nil),         // 36: reprise.v1.RetryPolicy
+	(*SafetyCheck)(nil),         // 37: reprise.v1.SafetyCheck
+	nil,                         // 38: reprise.v1.Workflow.LabelsEntry
+	(*durationpb.Duration)(nil), // 39: google.protobuf.Duration
 }
 var file_reprise_v1_action_proto_depIdxs = []int32{
-	35, // 0: reprise.v1.Workflow.labels:type_name -> reprise.v1.Workflow.LabelsEntry
-	9,  // 1: reprise.v1.Workflow.actions:type_name -> reprise.v1.Action
-	32, // 2: reprise.v1.Workflow.monitor_resolution:type_name -> reprise.v1.MonitorResolution
-	8,  // 3: reprise.v1.Workflow.masks:type_name -> reprise.v1.Mask
-	27, // 4: reprise.v1.Action.target:type_name -> reprise.v1.Target
-	32, // 5: reprise.v1.Action.monitor_resolution:type_name -> reprise.v1.MonitorResolution
-	36, // 6: reprise.v1.Action.timeout:type_name -> google.protobuf.Duration
-	3,  // 7: reprise.v1.Action.on_give_up:type_name -> reprise.v1.GiveUp
-	33, // 8: reprise.v1.Action.retry_policy:type_name -> reprise.v1.RetryPolicy
-	34, // 9: reprise.v1.Action.safety_checks:type_name -> reprise.v1.SafetyCheck
-	5,  // 10: reprise.v1.Action.expected_effect:type_name -> reprise.v1.ExpectedEffect
-	10, // 11: reprise.v1.Action.click:type_name -> reprise.v1.Click
-	11, // 12: reprise.v1.Action.move:type_name -> reprise.v1.Move
-	12, // 13: reprise.v1.Action.drag:type_name -> reprise.v1.Drag
-	13, // 14: reprise.v1.Action.type:type_name -> reprise.v1.Type
-	14, // 15: reprise.v1.Action.paste:type_name -> reprise.v1.Paste
-	15, // 16: reprise.v1.Action.key_combo:type_name -> reprise.v1.KeyCombo
-	16, // 17: reprise.v1.Action.scroll:type_name -> reprise.v1.Scroll
-	17, // 18: reprise.v1.Action.wait:type_name -> reprise.v1.Wait
-	18, // 19: reprise.v1.Action.wait_for_target:type_name -> reprise.v1.WaitForTarget
-	19, // 20: reprise.v1.Action.wait_for_window:type_name -> reprise.v1.WaitForWindow
-	20, // 21: reprise.v1.Action.focus_window:type_name -> reprise.v1.FocusWindow
-	21, // 22: reprise.v1.Action.screenshot:type_name -> reprise.v1.Screenshot
-	22, // 23: reprise.v1.Action.pause_for_human:type_name -> reprise.v1.PauseForHuman
-	23, // 24: reprise.v1.Action.extract_text:type_name -> reprise.v1.ExtractText
-	24, // 25: reprise.v1.Action.decision:type_name -> reprise.v1.Decision
-	25, // 26: reprise.v1.Action.paste_and_execute:type_name -> reprise.v1.PasteAndExecute
-	26, // 27: reprise.v1.Action.condition:type_name -> reprise.v1.Condition
-	0,  // 28: reprise.v1.Click.button:type_name -> reprise.v1.MouseButton
-	27, // 29: reprise.v1.Drag.to:type_name -> reprise.v1.Target
-	0,  // 30: reprise.v1.Drag.button:type_name -> reprise.v1.MouseButton
-	36, // 31: reprise.v1.Wait.duration:type_name -> google.protobuf.Duration
-	31, // 32: reprise.v1.WaitForWindow.window:type_name -> reprise.v1.WindowSelector
-	31, // 33: reprise.v1.FocusWindow.window:type_name -> reprise.v1.WindowSelector
-	28, // 34: reprise.v1.Target.anchor_image:type_name -> reprise.v1.AnchorImage
-	1,  // 35: reprise.v1.Target.resolve_order:type_name -> reprise.v1.Resolver
-	29, // 36: reprise.v1.Target.uia_target:type_name -> reprise.v1.UiaTarget
-	30, // 37: reprise.v1.Target.point:type_name -> reprise.v1.Point
-	30, // 38: reprise.v1.AnchorImage.offset:type_name -> reprise.v1.Point
-	2,  // 39: reprise.v1.WindowSelector.title_match:type_name -> reprise.v1.TitleMatch
-	4,  // 40: reprise.v1.RetryPolicy.on_exhausted:type_name -> reprise.v1.RetriesExhausted
-	6,  // 41: reprise.v1.SafetyCheck.source:type_name -> reprise.v1.SafetyCheckSource
-	42, // [42:42] is the sub-list for method output_type
-	42, // [42:42] is the sub-list for method input_type
-	42, // [42:42] is the sub-list for extension type_name
-	42, // [42:42] is the sub-list for extension extendee
-	0,  // [0:42] is the sub-list for field type_name
+	38, // 0: reprise.v1.Workflow.labels:type_name -> reprise.v1.Workflow.LabelsEntry
+	11, // 1: reprise.v1.Workflow.actions:type_name -> reprise.v1.Action
+	35, // 2: reprise.v1.Workflow.monitor_resolution:type_name -> reprise.v1.MonitorResolution
+	9,  // 3: reprise.v1.Workflow.masks:type_name -> reprise.v1.Mask
+	10, // 4: reprise.v1.Workflow.popups:type_name -> reprise.v1.PopupRule
+	34, // 5: reprise.v1.PopupRule.window:type_name -> reprise.v1.WindowSelector
+	17, // 6: reprise.v1.PopupRule.keys:type_name -> reprise.v1.KeyCombo
+	32, // 7: reprise.v1.PopupRule.point:type_name -> reprise.v1.Point
+	29, // 8: reprise.v1.Action.target:type_name -> reprise.v1.Target
+	35, // 9: reprise.v1.Action.monitor_resolution:type_name -> reprise.v1.MonitorResolution
+	39, // 10: reprise.v1.Action.timeout:type_name -> google.protobuf.Duration
+	4,  // 11: reprise.v1.Action.on_give_up:type_name -> reprise.v1.GiveUp
+	36, // 12: reprise.v1.Action.retry_policy:type_name -> reprise.v1.RetryPolicy
+	37, // 13: reprise.v1.Action.safety_checks:type_name -> reprise.v1.SafetyCheck
+	6,  // 14: reprise.v1.Action.expected_effect:type_name -> reprise.v1.ExpectedEffect
+	12, // 15: reprise.v1.Action.click:type_name -> reprise.v1.Click
+	13, // 16: reprise.v1.Action.move:type_name -> reprise.v1.Move
+	14, // 17: reprise.v1.Action.drag:type_name -> reprise.v1.Drag
+	15, // 18: reprise.v1.Action.type:type_name -> reprise.v1.Type
+	16, // 19: reprise.v1.Action.paste:type_name -> reprise.v1.Paste
+	17, // 20: reprise.v1.Action.key_combo:type_name -> reprise.v1.KeyCombo
+	18, // 21: reprise.v1.Action.scroll:type_name -> reprise.v1.Scroll
+	19, // 22: reprise.v1.Action.wait:type_name -> reprise.v1.Wait
+	20, // 23: reprise.v1.Action.wait_for_target:type_name -> reprise.v1.WaitForTarget
+	21, // 24: reprise.v1.Action.wait_for_window:type_name -> reprise.v1.WaitForWindow
+	22, // 25: reprise.v1.Action.focus_window:type_name -> reprise.v1.FocusWindow
+	23, // 26: reprise.v1.Action.screenshot:type_name -> reprise.v1.Screenshot
+	24, // 27: reprise.v1.Action.pause_for_human:type_name -> reprise.v1.PauseForHuman
+	25, // 28: reprise.v1.Action.extract_text:type_name -> reprise.v1.ExtractText
+	26, // 29: reprise.v1.Action.decision:type_name -> reprise.v1.Decision
+	27, // 30: reprise.v1.Action.paste_and_execute:type_name -> reprise.v1.PasteAndExecute
+	28, // 31: reprise.v1.Action.condition:type_name -> reprise.v1.Condition
+	0,  // 32: reprise.v1.Click.button:type_name -> reprise.v1.MouseButton
+	29, // 33: reprise.v1.Drag.to:type_name -> reprise.v1.Target
+	0,  // 34: reprise.v1.Drag.button:type_name -> reprise.v1.MouseButton
+	1,  // 35: reprise.v1.Type.mode:type_name -> reprise.v1.TypeMode
+	39, // 36: reprise.v1.Wait.duration:type_name -> google.protobuf.Duration
+	34, // 37: reprise.v1.WaitForWindow.window:type_name -> reprise.v1.WindowSelector
+	34, // 38: reprise.v1.FocusWindow.window:type_name -> reprise.v1.WindowSelector
+	34, // 39: reprise.v1.Screenshot.window:type_name -> reprise.v1.WindowSelector
+	30, // 40: reprise.v1.Target.anchor_image:type_name -> reprise.v1.AnchorImage
+	2,  // 41: reprise.v1.Target.resolve_order:type_name -> reprise.v1.Resolver
+	31, // 42: reprise.v1.Target.uia_target:type_name -> reprise.v1.UiaTarget
+	32, // 43: reprise.v1.Target.point:type_name -> reprise.v1.Point
+	33, // 44: reprise.v1.Target.picture_point:type_name -> reprise.v1.PicturePoint
+	32, // 45: reprise.v1.AnchorImage.offset:type_name -> reprise.v1.Point
+	3,  // 46: reprise.v1.WindowSelector.title_match:type_name -> reprise.v1.TitleMatch
+	5,  // 47: reprise.v1.RetryPolicy.on_exhausted:type_name -> reprise.v1.RetriesExhausted
+	7,  // 48: reprise.v1.SafetyCheck.source:type_name -> reprise.v1.SafetyCheckSource
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_action_proto_init() }
@@ -2818,6 +3149,10 @@ func file_reprise_v1_action_proto_init() {
 		return
 	}
 	file_reprise_v1_action_proto_msgTypes[2].OneofWrappers = []any{
+		(*PopupRule_Keys)(nil),
+		(*PopupRule_Point)(nil),
+	}
+	file_reprise_v1_action_proto_msgTypes[3].OneofWrappers = []any{
 		(*Action_Click)(nil),
 		(*Action_Move)(nil),
 		(*Action_Drag)(nil),
@@ -2836,18 +3171,18 @@ func file_reprise_v1_action_proto_init() {
 		(*Action_PasteAndExecute)(nil),
 		(*Action_Condition)(nil),
 	}
-	file_reprise_v1_action_proto_msgTypes[6].OneofWrappers = []any{
+	file_reprise_v1_action_proto_msgTypes[7].OneofWrappers = []any{
 		(*Type_Text)(nil),
 		(*Type_Secret)(nil),
 	}
-	file_reprise_v1_action_proto_msgTypes[26].OneofWrappers = []any{}
+	file_reprise_v1_action_proto_msgTypes[28].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_v1_action_proto_rawDesc), len(file_reprise_v1_action_proto_rawDesc)),
-			NumEnums:      7,
-			NumMessages:   29,
+			NumEnums:      8,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

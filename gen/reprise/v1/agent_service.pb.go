@@ -1174,7 +1174,9 @@ type Dispatch struct {
 	CorrectedPosition *Point `protobuf:"bytes,11,opt,name=corrected_position,json=correctedPosition,proto3" json:"corrected_position,omitempty"`
 	// What no picture of this action may show. The agent adds the machine's own masks,
 	// and those of what else may still be on the screen.
-	Masks         []*Mask `protobuf:"bytes,12,rep,name=masks,proto3" json:"masks,omitempty"`
+	Masks []*Mask `protobuf:"bytes,12,rep,name=masks,proto3" json:"masks,omitempty"`
+	// What windows that get in the way are closed by. The agent adds the machine's own.
+	Popups        []*PopupRule `protobuf:"bytes,13,rep,name=popups,proto3" json:"popups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1289,6 +1291,13 @@ func (x *Dispatch) GetCorrectedPosition() *Point {
 func (x *Dispatch) GetMasks() []*Mask {
 	if x != nil {
 		return x.Masks
+	}
+	return nil
+}
+
+func (x *Dispatch) GetPopups() []*PopupRule {
+	if x != nil {
+		return x.Popups
 	}
 	return nil
 }
@@ -2109,7 +2118,7 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\x0emin_score_text\x18\n" +
 	" \x01(\x01R\fminScoreText\x12*\n" +
 	"\x11max_message_bytes\x18\v \x01(\x05R\x0fmaxMessageBytes\x12*\n" +
-	"\x11max_picture_bytes\x18\f \x01(\x03R\x0fmaxPictureBytes\"\xe4\x03\n" +
+	"\x11max_picture_bytes\x18\f \x01(\x03R\x0fmaxPictureBytes\"\x93\x04\n" +
 	"\bDispatch\x12\x1b\n" +
 	"\treplay_id\x18\x01 \x01(\tR\breplayId\x12\x1d\n" +
 	"\n" +
@@ -2126,7 +2135,8 @@ const file_reprise_v1_agent_service_proto_rawDesc = "" +
 	"\atimeout\x18\n" +
 	" \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12@\n" +
 	"\x12corrected_position\x18\v \x01(\v2\x11.reprise.v1.PointR\x11correctedPosition\x12&\n" +
-	"\x05masks\x18\f \x03(\v2\x10.reprise.v1.MaskR\x05masks\"\x9a\x02\n" +
+	"\x05masks\x18\f \x03(\v2\x10.reprise.v1.MaskR\x05masks\x12-\n" +
+	"\x06popups\x18\r \x03(\v2\x15.reprise.v1.PopupRuleR\x06popups\"\x9a\x02\n" +
 	"\fDispatchMeta\x12J\n" +
 	"\x13first_dispatched_at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x11firstDispatchedAt\x12!\n" +
 	"\fresent_count\x18\x02 \x01(\x05R\vresentCount\x12@\n" +
@@ -2248,11 +2258,12 @@ var file_reprise_v1_agent_service_proto_goTypes = []any{
 	(*Action)(nil),                // 28: reprise.v1.Action
 	(*Point)(nil),                 // 29: reprise.v1.Point
 	(*Mask)(nil),                  // 30: reprise.v1.Mask
-	(ReportVerdict)(0),            // 31: reprise.v1.ReportVerdict
-	(PauseReason)(0),              // 32: reprise.v1.PauseReason
-	(*SafetyCheck)(nil),           // 33: reprise.v1.SafetyCheck
-	(*EvidenceRef)(nil),           // 34: reprise.v1.EvidenceRef
-	(*ActionError)(nil),           // 35: reprise.v1.ActionError
+	(*PopupRule)(nil),             // 31: reprise.v1.PopupRule
+	(ReportVerdict)(0),            // 32: reprise.v1.ReportVerdict
+	(PauseReason)(0),              // 33: reprise.v1.PauseReason
+	(*SafetyCheck)(nil),           // 34: reprise.v1.SafetyCheck
+	(*EvidenceRef)(nil),           // 35: reprise.v1.EvidenceRef
+	(*ActionError)(nil),           // 36: reprise.v1.ActionError
 }
 var file_reprise_v1_agent_service_proto_depIdxs = []int32{
 	6,  // 0: reprise.v1.ConnectRequest.hello:type_name -> reprise.v1.Hello
@@ -2296,25 +2307,26 @@ var file_reprise_v1_agent_service_proto_depIdxs = []int32{
 	27, // 38: reprise.v1.Dispatch.timeout:type_name -> google.protobuf.Duration
 	29, // 39: reprise.v1.Dispatch.corrected_position:type_name -> reprise.v1.Point
 	30, // 40: reprise.v1.Dispatch.masks:type_name -> reprise.v1.Mask
-	26, // 41: reprise.v1.DispatchMeta.first_dispatched_at:type_name -> google.protobuf.Timestamp
-	26, // 42: reprise.v1.DispatchMeta.last_resent_at:type_name -> google.protobuf.Timestamp
-	1,  // 43: reprise.v1.DispatchMeta.resend_reason:type_name -> reprise.v1.ResendReason
-	2,  // 44: reprise.v1.Progress.state:type_name -> reprise.v1.ProgressState
-	31, // 45: reprise.v1.ReportAck.verdict:type_name -> reprise.v1.ReportVerdict
-	32, // 46: reprise.v1.Pause.reason:type_name -> reprise.v1.PauseReason
-	33, // 47: reprise.v1.Pause.safety_checks:type_name -> reprise.v1.SafetyCheck
-	30, // 48: reprise.v1.Capture.masks:type_name -> reprise.v1.Mask
-	34, // 49: reprise.v1.CaptureResult.picture:type_name -> reprise.v1.EvidenceRef
-	35, // 50: reprise.v1.CaptureResult.error:type_name -> reprise.v1.ActionError
-	27, // 51: reprise.v1.GoAway.reconnect_after:type_name -> google.protobuf.Duration
-	3,  // 52: reprise.v1.PersonRequest.kind:type_name -> reprise.v1.PersonRequestKind
-	4,  // 53: reprise.v1.AgentService.Connect:input_type -> reprise.v1.ConnectRequest
-	5,  // 54: reprise.v1.AgentService.Connect:output_type -> reprise.v1.ConnectResponse
-	54, // [54:55] is the sub-list for method output_type
-	53, // [53:54] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	31, // 41: reprise.v1.Dispatch.popups:type_name -> reprise.v1.PopupRule
+	26, // 42: reprise.v1.DispatchMeta.first_dispatched_at:type_name -> google.protobuf.Timestamp
+	26, // 43: reprise.v1.DispatchMeta.last_resent_at:type_name -> google.protobuf.Timestamp
+	1,  // 44: reprise.v1.DispatchMeta.resend_reason:type_name -> reprise.v1.ResendReason
+	2,  // 45: reprise.v1.Progress.state:type_name -> reprise.v1.ProgressState
+	32, // 46: reprise.v1.ReportAck.verdict:type_name -> reprise.v1.ReportVerdict
+	33, // 47: reprise.v1.Pause.reason:type_name -> reprise.v1.PauseReason
+	34, // 48: reprise.v1.Pause.safety_checks:type_name -> reprise.v1.SafetyCheck
+	30, // 49: reprise.v1.Capture.masks:type_name -> reprise.v1.Mask
+	35, // 50: reprise.v1.CaptureResult.picture:type_name -> reprise.v1.EvidenceRef
+	36, // 51: reprise.v1.CaptureResult.error:type_name -> reprise.v1.ActionError
+	27, // 52: reprise.v1.GoAway.reconnect_after:type_name -> google.protobuf.Duration
+	3,  // 53: reprise.v1.PersonRequest.kind:type_name -> reprise.v1.PersonRequestKind
+	4,  // 54: reprise.v1.AgentService.Connect:input_type -> reprise.v1.ConnectRequest
+	5,  // 55: reprise.v1.AgentService.Connect:output_type -> reprise.v1.ConnectResponse
+	55, // [55:56] is the sub-list for method output_type
+	54, // [54:55] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_agent_service_proto_init() }

@@ -43,6 +43,9 @@ const (
 	// The agent cannot keep its journal, because its disk is full for one: it
 	// executes nothing rather than execute untracked.
 	DesktopStateKind_DESKTOP_STATE_KIND_AGENT_IMPAIRED DesktopStateKind = 7
+	// A window of a program with more rights than the agent is in front: Windows keeps
+	// the agent's input from it.
+	DesktopStateKind_DESKTOP_STATE_KIND_ELEVATED_WINDOW DesktopStateKind = 8
 )
 
 // Enum value maps for DesktopStateKind.
@@ -56,6 +59,7 @@ var (
 		5: "DESKTOP_STATE_KIND_NO_USER",
 		6: "DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL",
 		7: "DESKTOP_STATE_KIND_AGENT_IMPAIRED",
+		8: "DESKTOP_STATE_KIND_ELEVATED_WINDOW",
 	}
 	DesktopStateKind_value = map[string]int32{
 		"DESKTOP_STATE_KIND_UNSPECIFIED":       0,
@@ -66,6 +70,7 @@ var (
 		"DESKTOP_STATE_KIND_NO_USER":           5,
 		"DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL": 6,
 		"DESKTOP_STATE_KIND_AGENT_IMPAIRED":    7,
+		"DESKTOP_STATE_KIND_ELEVATED_WINDOW":   8,
 	}
 )
 
@@ -393,7 +398,7 @@ const file_reprise_v1_machine_proto_rawDesc = "" +
 	"\aprimary\x18\a \x01(\bR\aprimary\"b\n" +
 	"\fDesktopState\x120\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1c.reprise.v1.DesktopStateKindR\x04kind\x12 \n" +
-	"\x06detail\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x06detail*\xb1\x02\n" +
+	"\x06detail\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x06detail*\xd9\x02\n" +
 	"\x10DesktopStateKind\x12\"\n" +
 	"\x1eDESKTOP_STATE_KIND_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19DESKTOP_STATE_KIND_ACTIVE\x10\x01\x12\x1d\n" +
@@ -402,7 +407,8 @@ const file_reprise_v1_machine_proto_rawDesc = "" +
 	"!DESKTOP_STATE_KIND_SECURE_DESKTOP\x10\x04\x12\x1e\n" +
 	"\x1aDESKTOP_STATE_KIND_NO_USER\x10\x05\x12(\n" +
 	"$DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL\x10\x06\x12%\n" +
-	"!DESKTOP_STATE_KIND_AGENT_IMPAIRED\x10\a*\xad\x05\n" +
+	"!DESKTOP_STATE_KIND_AGENT_IMPAIRED\x10\a\x12&\n" +
+	"\"DESKTOP_STATE_KIND_ELEVATED_WINDOW\x10\b*\xad\x05\n" +
 	"\vPauseReason\x12\x1c\n" +
 	"\x18PAUSE_REASON_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19PAUSE_REASON_USER_REQUEST\x10\x01\x12\x1e\n" +

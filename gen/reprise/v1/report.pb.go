@@ -697,7 +697,20 @@ type EvidenceRef struct {
 	// such as `too large`.
 	Note string `protobuf:"bytes,5,opt,name=note,proto3" json:"note,omitempty"`
 	// How many rectangles were blacked out in it.
-	Masks         int32 `protobuf:"varint,6,opt,name=masks,proto3" json:"masks,omitempty"`
+	Masks int32 `protobuf:"varint,6,opt,name=masks,proto3" json:"masks,omitempty"`
+	// Where its upper left corner lies on the virtual desktop.
+	Origin *PixelPosition `protobuf:"bytes,7,opt,name=origin,proto3" json:"origin,omitempty"`
+	// Its width in pixels.
+	Width int32 `protobuf:"varint,8,opt,name=width,proto3" json:"width,omitempty"`
+	// Its height in pixels.
+	Height int32 `protobuf:"varint,9,opt,name=height,proto3" json:"height,omitempty"`
+	// Pixels of the screen for one of its own, both ways: 1 is not shrunk, 2 is shrunk to
+	// half. Its pixel (x, y) shows the screen around origin + scale * (x + 1/2, y + 1/2).
+	Scale float64 `protobuf:"fixed64,10,opt,name=scale,proto3" json:"scale,omitempty"`
+	// A fingerprint of the monitors at that moment, for `PicturePoint`.
+	Geometry string `protobuf:"bytes,11,opt,name=geometry,proto3" json:"geometry,omitempty"`
+	// The monitor that it shows, by its index; absent: all of them.
+	Monitor       *int32 `protobuf:"varint,12,opt,name=monitor,proto3,oneof" json:"monitor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -770,6 +783,48 @@ func (x *EvidenceRef) GetNote() string {
 func (x *EvidenceRef) GetMasks() int32 {
 	if x != nil {
 		return x.Masks
+	}
+	return 0
+}
+
+func (x *EvidenceRef) GetOrigin() *PixelPosition {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+func (x *EvidenceRef) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
+}
+
+func (x *EvidenceRef) GetHeight() int32 {
+	if x != nil {
+		return x.Height
+	}
+	return 0
+}
+
+func (x *EvidenceRef) GetScale() float64 {
+	if x != nil {
+		return x.Scale
+	}
+	return 0
+}
+
+func (x *EvidenceRef) GetGeometry() string {
+	if x != nil {
+		return x.Geometry
+	}
+	return ""
+}
+
+func (x *EvidenceRef) GetMonitor() int32 {
+	if x != nil && x.Monitor != nil {
+		return *x.Monitor
 	}
 	return 0
 }
@@ -1019,14 +1074,23 @@ const file_reprise_v1_report_proto_rawDesc = "" +
 	"\bspool_id\x18\x18 \x01(\tB\a\xbaH\x04r\x02\x18dR\aspoolId\"\\\n" +
 	"\vActionError\x12)\n" +
 	"\x04code\x18\x01 \x01(\x0e2\x15.reprise.v1.ErrorCodeR\x04code\x12\"\n" +
-	"\amessage\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xa0\x1fR\amessage\"\xe2\x01\n" +
+	"\amessage\x18\x02 \x01(\tB\b\xbaH\x05r\x03\x18\xa0\x1fR\amessage\"\xa9\x03\n" +
 	"\vEvidenceRef\x12-\n" +
 	"\x06sha256\x18\x01 \x01(\tB\x15\xbaH\x12r\x102\x0e^[0-9a-f]{64}$R\x06sha256\x125\n" +
 	"\btaken_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\atakenAt\x12\x1f\n" +
 	"\x06method\x18\x03 \x01(\tB\a\xbaH\x04r\x02\x18dR\x06method\x12\x18\n" +
 	"\asettled\x18\x04 \x01(\bR\asettled\x12\x1c\n" +
 	"\x04note\x18\x05 \x01(\tB\b\xbaH\x05r\x03\x18\xe8\aR\x04note\x12\x14\n" +
-	"\x05masks\x18\x06 \x01(\x05R\x05masks\"+\n" +
+	"\x05masks\x18\x06 \x01(\x05R\x05masks\x121\n" +
+	"\x06origin\x18\a \x01(\v2\x19.reprise.v1.PixelPositionR\x06origin\x12\x14\n" +
+	"\x05width\x18\b \x01(\x05R\x05width\x12\x16\n" +
+	"\x06height\x18\t \x01(\x05R\x06height\x12\x14\n" +
+	"\x05scale\x18\n" +
+	" \x01(\x01R\x05scale\x12#\n" +
+	"\bgeometry\x18\v \x01(\tB\a\xbaH\x04r\x02\x18dR\bgeometry\x12\x1d\n" +
+	"\amonitor\x18\f \x01(\x05H\x00R\amonitor\x88\x01\x01B\n" +
+	"\n" +
+	"\b_monitor\"+\n" +
 	"\rPixelPosition\x12\f\n" +
 	"\x01x\x18\x01 \x01(\x05R\x01x\x12\f\n" +
 	"\x01y\x18\x02 \x01(\x05R\x01y\"\x9e\x01\n" +
@@ -1133,13 +1197,14 @@ var file_reprise_v1_report_proto_depIdxs = []int32{
 	13, // 12: reprise.v1.Report.ended_at:type_name -> google.protobuf.Timestamp
 	0,  // 13: reprise.v1.ActionError.code:type_name -> reprise.v1.ErrorCode
 	13, // 14: reprise.v1.EvidenceRef.taken_at:type_name -> google.protobuf.Timestamp
-	8,  // 15: reprise.v1.Correction.position:type_name -> reprise.v1.PixelPosition
-	7,  // 16: reprise.v1.Correction.crop:type_name -> reprise.v1.EvidenceRef
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	8,  // 15: reprise.v1.EvidenceRef.origin:type_name -> reprise.v1.PixelPosition
+	8,  // 16: reprise.v1.Correction.position:type_name -> reprise.v1.PixelPosition
+	7,  // 17: reprise.v1.Correction.crop:type_name -> reprise.v1.EvidenceRef
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_reprise_v1_report_proto_init() }
@@ -1148,6 +1213,7 @@ func file_reprise_v1_report_proto_init() {
 		return
 	}
 	file_reprise_v1_action_proto_init()
+	file_reprise_v1_report_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -412,7 +412,9 @@ type Created struct {
 	// More steps may be appended.
 	Open bool `protobuf:"varint,9,opt,name=open,proto3" json:"open,omitempty"`
 	// What no picture may show.
-	Masks         []*Mask `protobuf:"bytes,10,rep,name=masks,proto3" json:"masks,omitempty"`
+	Masks []*Mask `protobuf:"bytes,10,rep,name=masks,proto3" json:"masks,omitempty"`
+	// Rules for popups, each a reprise.v1.PopupRule as it came.
+	Popups        [][]byte `protobuf:"bytes,11,rep,name=popups,proto3" json:"popups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -513,6 +515,13 @@ func (x *Created) GetOpen() bool {
 func (x *Created) GetMasks() []*Mask {
 	if x != nil {
 		return x.Masks
+	}
+	return nil
+}
+
+func (x *Created) GetPopups() [][]byte {
+	if x != nil {
+		return x.Popups
 	}
 	return nil
 }
@@ -1899,7 +1908,7 @@ const file_reprise_journal_v1_record_proto_rawDesc = "" +
 	"\x05ended\x18\f \x01(\v2\x19.reprise.journal.v1.EndedH\x00R\x05ended\x12:\n" +
 	"\bappended\x18\r \x01(\v2\x1c.reprise.journal.v1.AppendedH\x00R\bappended\x124\n" +
 	"\x06closed\x18\x0e \x01(\v2\x1a.reprise.journal.v1.ClosedH\x00R\x06closedB\a\n" +
-	"\x05event\"\xa6\x03\n" +
+	"\x05event\"\xbe\x03\n" +
 	"\aCreated\x12\x1d\n" +
 	"\n" +
 	"machine_id\x18\x01 \x01(\tR\tmachineId\x12\x1a\n" +
@@ -1915,7 +1924,8 @@ const file_reprise_journal_v1_record_proto_rawDesc = "" +
 	"\x05steps\x18\b \x03(\v2\x18.reprise.journal.v1.StepR\x05steps\x12\x12\n" +
 	"\x04open\x18\t \x01(\bR\x04open\x12.\n" +
 	"\x05masks\x18\n" +
-	" \x03(\v2\x18.reprise.journal.v1.MaskR\x05masks\x1a9\n" +
+	" \x03(\v2\x18.reprise.journal.v1.MaskR\x05masks\x12\x16\n" +
+	"\x06popups\x18\v \x03(\fR\x06popups\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"t\n" +

@@ -23,7 +23,7 @@ func (a *app) appendCommand() *cobra.Command {
 		Short: "Append the actions of a workflow file to an open replay",
 		Long: "append adds the actions of a workflow file to the end of a replay that was left open, and uploads the pictures that the\n" +
 			"server does not have. The file's name, description and labels are not used; a monitor that it names for all actions\n" +
-			"goes with each of them. A file with masks is refused: the replay's own masks hold for all its actions.",
+			"goes with each of them. A file with masks or popups is refused: the replay's own hold for all its actions.",
 		Example: "  reprisectl append r-1 next.yaml\n  reprisectl append r-1 last.yaml --close\n" +
 			"  reprisectl append r-1 next.yaml --request-id turn-7",
 		Args: cobra.ExactArgs(2),
@@ -32,8 +32,8 @@ func (a *app) appendCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(file.Workflow.GetMasks()) > 0 {
-				return usage(fmt.Errorf("%s: %w", args[1], errMasks))
+			if w := file.Workflow; len(w.GetMasks())+len(w.GetPopups()) > 0 {
+				return usage(fmt.Errorf("%s: %w", args[1], errOfReplay))
 			}
 			reqs := appending(args[0], or(requestID, uuid.NewString()), file.Workflow, last)
 			return a.with(func(c *client) error { return a.append(cmd.Context(), c, file.Pictures, reqs) })
@@ -55,8 +55,8 @@ var live = []reprisev1.ReplayState{
 	reprisev1.ReplayState_REPLAY_STATE_QUEUED, reprisev1.ReplayState_REPLAY_STATE_RUNNING, reprisev1.ReplayState_REPLAY_STATE_PAUSED,
 }
 
-var errMasks = errors.New("masks cannot be appended: a replay's masks are those of the file that it was created from; " +
-	"create it with these masks, and take them out of the file to append")
+var errOfReplay = errors.New("masks and popups cannot be appended: a replay has those of the file that it was created from; " +
+	"create it with them, and take them out of the file to append")
 
 // appending splits what is to be appended into calls, each with a request id of
 // its own that is the same when it is all done again.

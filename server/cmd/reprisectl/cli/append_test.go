@@ -118,14 +118,17 @@ func TestALongFileIsAppendedInSeveralCalls(t *testing.T) {
 	}
 }
 
-// Masks that nobody applies would let pictures show what they must not.
-func TestAFileWithMasksIsNotAppended(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "w.yaml")
-	write(t, path, "name: w\nmasks:\n  - {left: 0, top: 0, width: 0.5, height: 0.5}\nactions:\n  - screenshot:\n")
-	got := ctl(t, &fake{}, "append", "r-1", path)
-	wantExit(t, got, exitUsage)
-	if !strings.Contains(got.stderr, "create it with these masks") {
-		t.Errorf("stderr: %s", got.stderr)
+// Masks that nobody applies would let pictures show what they must not; rules for
+// popups that nobody follows would leave them in the way.
+func TestAFileWithMasksOrPopupsIsNotAppended(t *testing.T) {
+	for _, part := range []string{"masks:\n  - {left: 0, top: 0, width: 0.5, height: 0.5}\n", "popups:\n  - window: {title: Update}\n"} {
+		path := filepath.Join(t.TempDir(), "w.yaml")
+		write(t, path, "name: w\n"+part+"actions:\n  - screenshot:\n")
+		got := ctl(t, &fake{}, "append", "r-1", path)
+		wantExit(t, got, exitUsage)
+		if !strings.Contains(got.stderr, "create it with them") {
+			t.Errorf("stderr: %s", got.stderr)
+		}
 	}
 }
 
