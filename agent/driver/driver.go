@@ -8,9 +8,13 @@ package driver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"image"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/desktop"
@@ -37,6 +41,15 @@ type Eyes interface {
 	Windows(ctx context.Context) ([]Window, error)
 	// Capture takes a picture of the whole virtual desktop.
 	Capture(ctx context.Context) (Picture, error)
+}
+
+// WindowEyes look at one window by itself. Every driver has them beside its Eyes.
+type WindowEyes interface {
+	// CaptureWindow takes a picture of one window, whose id is that of Windows: as
+	// the window draws itself, or else cut from the screen; the picture's method says
+	// which. A window that is not there any more, or not shown, is ErrGone; one that
+	// lies on no monitor, such as an icon, is ErrOffScreen.
+	CaptureWindow(ctx context.Context, id string) (Picture, error)
 }
 
 // Driver is one desktop.
@@ -110,6 +123,24 @@ type Monitor struct {
 	Primary bool
 }
 
+// Geometry is a fingerprint of the monitors, 16 hexadecimal digits: the same for the
+// same monitors in any order, another one as soon as a monitor comes, goes, moves, or
+// changes its index, size, scale or part as the primary one. A place that was planned
+// on one geometry means another place, or none, on another. It is the beginning of
+// the SHA-256 of a line per monitor, sorted. No monitors, no geometry: it is empty.
+func Geometry(monitors []Monitor) string {
+	if len(monitors) == 0 {
+		return ""
+	}
+	lines := make([]string, len(monitors))
+	for i, m := range monitors {
+		lines[i] = fmt.Sprintln(m.Index, m.Bounds.Min.X, m.Bounds.Min.Y, m.Bounds.Max.X, m.Bounds.Max.Y, m.Scale, m.Primary)
+	}
+	slices.Sort(lines)
+	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
+	return hex.EncodeToString(sum[:8])
+}
+
 // Window is one visible top-level window.
 type Window struct {
 	ID      string // opaque, the driver's own
@@ -124,8 +155,25 @@ type Window struct {
 type Picture struct {
 	Image  *image.RGBA // its bounds are in the virtual desktop's coordinates
 	Taken  time.Time
-	Method string // how it was taken, such as "screen"
+	Method string // how it was taken: one of the methods below
+	Note   string // what is odd about it, for people; parts by "; "; empty: nothing was noticed
 }
+
+// How a picture was taken.
+const (
+	// MethodScreen is the virtual desktop as a person sees it, all monitors.
+	MethodScreen = "screen"
+	// MethodWindow is a window that drew itself: what lies in front of it does not
+	// show, and parts of it may lie on no monitor.
+	MethodWindow = "window"
+	// MethodScreenCrop is the part of the screen where a window lies: what lies in
+	// front of it shows.
+	MethodScreenCrop = "screen_crop"
+)
+
+// NoteOneColour is the note of a picture that is of one colour throughout, as one
+// is that the system did not really take: it is no evidence of anything.
+const NoteOneColour = "one colour only"
 
 // Errors that callers branch on, wrapped in an *InputError by Do.
 var (
@@ -137,6 +185,8 @@ var (
 	ErrOffScreen = errors.New("the place is on no monitor")
 	// ErrNotInFront says that a window did not come to the front.
 	ErrNotInFront = errors.New("the window did not come to the front")
+	// ErrGone says that there is no such window any more.
+	ErrGone = errors.New("the window is gone")
 	// ErrUnsupported says that this desktop has no such gesture, key or character.
 	ErrUnsupported = errors.New("not possible on this desktop")
 )

@@ -3,6 +3,7 @@ package drivertest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"slices"
 	"testing"
@@ -64,8 +65,8 @@ func captureChanges(t *testing.T, f Fixture) {
 	if before.Taken.Before(began) || before.Taken.After(time.Now()) {
 		t.Errorf("taken at %v, want between the call and its return", before.Taken)
 	}
-	if before.Method == "" {
-		t.Error("the picture does not say how it was taken")
+	if before.Method != driver.MethodScreen || before.Note != "" {
+		t.Errorf("taken by %q, odd: %q; want the screen with nothing odd", before.Method, before.Note)
 	}
 	union := image.Rectangle{}
 	for _, m := range monitors(t, f) {
@@ -112,6 +113,47 @@ func looksBeside(t *testing.T, f Fixture) {
 	nothingDown(t, f)
 }
 
+func windowPictured(t *testing.T, f Fixture) {
+	w := f.OpenWindow(t, "pictured")
+	f.OpenWindow(t, "beside it") // the one in front
+	id := find(t, f, "pictured").ID
+	began := time.Now()
+	before := captureWindow(t, f, id)
+	if before.Taken.Before(began) || before.Taken.After(time.Now()) {
+		t.Errorf("taken at %v, want between the call and its return", before.Taken)
+	}
+	if before.Method != driver.MethodWindow && before.Method != driver.MethodScreenCrop {
+		t.Errorf("taken by %q", before.Method)
+	}
+	bounds := find(t, f, "pictured").Bounds
+	if got := before.Image.Bounds(); !w.Area().In(got) || !got.In(bounds) {
+		t.Errorf("the picture spans %v; want what is on screen of %v, and %v at least", got, bounds, w.Area())
+	}
+	do(t, f, driver.Focus{WindowID: id})
+	do(t, f, driver.Type{Text: "MMMMM"})
+	seen := w.Await(t, func(s Seen) bool { return s.Text == "MMMMM" && differ(before, captureWindow(t, f, id), w.Area()) })
+	if !differ(before, captureWindow(t, f, id), w.Area()) {
+		t.Errorf("the window holds %q and its picture did not change", seen.Text)
+	}
+	alike := false // where each pixel lies; a caret may blink between the two
+	w.Await(t, func(Seen) bool {
+		alike = !differ(captureWindow(t, f, id), capture(t, f), w.Area())
+		return alike
+	})
+	if !alike {
+		t.Error("the window's picture is never what the screen shows there")
+	}
+}
+
+func gonePictured(t *testing.T, f Fixture) {
+	f.OpenWindow(t, "still there")
+	for _, id := range []string{"2147483646", "", "no window"} {
+		if p, err := windowEyes(t, f).CaptureWindow(t.Context(), id); !errors.Is(err, driver.ErrGone) || p.Image != nil {
+			t.Errorf("window %q: a picture %v, %v; want that it is gone", id, p.Image != nil, err)
+		}
+	}
+}
+
 func monitorsListed(t *testing.T, f Fixture) {
 	primaries, indexes := 0, map[int]bool{}
 	for i, m := range monitors(t, f) {
@@ -122,6 +164,9 @@ func monitorsListed(t *testing.T, f Fixture) {
 			t.Errorf("monitor %d = %+v", i, m)
 		}
 		indexes[m.Index] = true
+	}
+	if was, is := driver.Geometry(monitors(t, f)), driver.Geometry(monitors(t, f)); was != is {
+		t.Errorf("the geometry changes by itself: %s, then %s", was, is)
 	}
 	if primaries != 1 {
 		t.Errorf("%d primary monitors", primaries)
@@ -165,11 +210,31 @@ func capture(t *testing.T, f Fixture) driver.Picture {
 	return p
 }
 
+func windowEyes(t *testing.T, f Fixture) driver.WindowEyes {
+	t.Helper()
+	eyes, ok := f.Driver().(driver.WindowEyes)
+	if !ok {
+		t.Fatal("the driver takes no pictures of single windows")
+	}
+	return eyes
+}
+
+func captureWindow(t *testing.T, f Fixture, id string) driver.Picture {
+	t.Helper()
+	p, err := windowEyes(t, f).CaptureWindow(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // differ says whether two pictures differ within an area.
 func differ(a, b driver.Picture, area image.Rectangle) bool {
+	row := func(p driver.Picture, y int) []byte {
+		return p.Image.Pix[p.Image.PixOffset(area.Min.X, y):p.Image.PixOffset(area.Max.X, y)]
+	}
 	for y := area.Min.Y; y < area.Max.Y; y++ {
-		from, to := a.Image.PixOffset(area.Min.X, y), a.Image.PixOffset(area.Max.X, y)
-		if !bytes.Equal(a.Image.Pix[from:to], b.Image.Pix[from:to]) {
+		if !bytes.Equal(row(a, y), row(b, y)) {
 			return true
 		}
 	}

@@ -28,6 +28,8 @@ const (
 	FocusRefused     Promise = "focus of a window that is gone fails with nothing sent"
 	CaptureChanges   Promise = "a picture spans all monitors and shows what changed"
 	LooksBeside      Promise = "pictures are taken beside a gesture, and neither they nor their cancelling disturbs it"
+	WindowPictured   Promise = "a picture of a window spans it, shows what changed in it, and says how it was taken"
+	GonePictured     Promise = "a picture of a window that is gone is refused as such"
 	MonitorsListed   Promise = "the primary monitor comes first and there is only one"
 	CancelLetsGo     Promise = "a gesture that is cancelled between two events lets go of everything"
 	CancelledBefore  Promise = "a gesture that is cancelled before it begins sends nothing"
@@ -58,6 +60,8 @@ var suite = []struct {
 	{FocusRefused, focusRefused},
 	{CaptureChanges, captureChanges},
 	{LooksBeside, looksBeside},
+	{WindowPictured, windowPictured},
+	{GonePictured, gonePictured},
 	{MonitorsListed, monitorsListed},
 	{CancelLetsGo, cancelLetsGo},
 	{CancelledBefore, cancelledBefore},

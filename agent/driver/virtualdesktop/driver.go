@@ -12,6 +12,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/draw"
 	"slices"
 	"sync"
 	"time"
@@ -32,7 +34,10 @@ type Driver struct {
 	lines   lines
 }
 
-var _ driver.Driver = (*Driver)(nil)
+var (
+	_ driver.Driver     = (*Driver)(nil)
+	_ driver.WindowEyes = (*Driver)(nil)
+)
 
 // New is the driver of the desktop whose input door is at a loopback address. It
 // connects when it is first used, and again when the desktop has come back.
@@ -90,7 +95,31 @@ func (d *Driver) Capture(ctx context.Context) (driver.Picture, error) {
 	if err != nil {
 		return driver.Picture{}, err
 	}
-	return driver.Picture{Image: picture, Taken: time.Now(), Method: "screen"}, nil
+	return driver.Picture{Image: picture, Taken: time.Now(), Method: driver.MethodScreen}, nil
+}
+
+// CaptureWindow cuts a window from the picture of all monitors.
+func (d *Driver) CaptureWindow(ctx context.Context, id string) (driver.Picture, error) {
+	windows, err := d.Windows(ctx)
+	if err != nil {
+		return driver.Picture{}, err
+	}
+	i := slices.IndexFunc(windows, func(w driver.Window) bool { return w.ID == id })
+	if i < 0 {
+		return driver.Picture{}, fmt.Errorf("window %q: %w", id, driver.ErrGone)
+	}
+	p, err := d.Capture(ctx)
+	if err != nil {
+		return driver.Picture{}, err
+	}
+	part := windows[i].Bounds.Intersect(p.Image.Bounds())
+	if part.Empty() {
+		return driver.Picture{}, fmt.Errorf("window %q at %v: %w", id, windows[i].Bounds, driver.ErrOffScreen)
+	}
+	cut := image.NewRGBA(part)
+	draw.Draw(cut, part, p.Image, part.Min, draw.Src)
+	p.Image, p.Method = cut, driver.MethodScreenCrop
+	return p, nil
 }
 
 // Release lets go of every key and button that is down, whoever pressed it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"slices"
 	"time"
 
 	"github.com/jezek/xgb/randr"
@@ -12,6 +13,8 @@ import (
 	"github.com/reprise-rpa/reprise/agent/desktop"
 	"github.com/reprise-rpa/reprise/agent/driver"
 )
+
+var _ driver.WindowEyes = (*Driver)(nil)
 
 // State implements driver.Eyes. A display that cannot be reached is a
 // disconnected desktop. X has no lock of its own, so a locked one shows only as
@@ -121,24 +124,57 @@ func (d *Driver) Capture(ctx context.Context) (driver.Picture, error) {
 	if err != nil {
 		return driver.Picture{}, err
 	}
-	format, err := rootFormat(l.setup, l.screen)
-	if err != nil {
-		return driver.Picture{}, fmt.Errorf("capture: %w", err)
-	}
 	bounds, err := l.bounds()
 	if err != nil {
 		return driver.Picture{}, err
 	}
+	return l.capture(bounds, driver.MethodScreen)
+}
+
+// CaptureWindow implements driver.WindowEyes: it cuts the window from the screen.
+func (d *Driver) CaptureWindow(ctx context.Context, id string) (driver.Picture, error) {
+	if err := ctx.Err(); err != nil {
+		return driver.Picture{}, err
+	}
+	l, err := d.connect(ctx)
+	if err != nil {
+		return driver.Picture{}, err
+	}
+	windows, err := l.windows()
+	if err != nil {
+		return driver.Picture{}, fmt.Errorf("windows: %w", err)
+	}
+	i := slices.IndexFunc(windows, func(w driver.Window) bool { return w.ID == id })
+	if i < 0 {
+		return driver.Picture{}, fmt.Errorf("window %q: %w", id, driver.ErrGone)
+	}
+	screen, err := l.bounds()
+	if err != nil {
+		return driver.Picture{}, err
+	}
+	part := windows[i].Bounds.Intersect(screen)
+	if part.Empty() {
+		return driver.Picture{}, fmt.Errorf("window %q at %v: %w", id, windows[i].Bounds, driver.ErrOffScreen)
+	}
+	return l.capture(part, driver.MethodScreenCrop)
+}
+
+// capture takes a picture of a part of the screen, all windows on it.
+func (l *link) capture(part image.Rectangle, method string) (driver.Picture, error) {
+	format, err := rootFormat(l.setup, l.screen)
+	if err != nil {
+		return driver.Picture{}, fmt.Errorf("capture: %w", err)
+	}
 	defer l.guard()()
 	taken := time.Now()
 	reply, err := xproto.GetImage(l.conn, xproto.ImageFormatZPixmap, xproto.Drawable(l.root),
-		0, 0, uint16(bounds.Dx()), uint16(bounds.Dy()), 0xffffffff).Reply()
+		int16(part.Min.X), int16(part.Min.Y), uint16(part.Dx()), uint16(part.Dy()), 0xffffffff).Reply()
 	if err != nil {
 		return driver.Picture{}, fmt.Errorf("capture: %w", err)
 	}
-	img, err := format.decode(reply.Data, bounds)
+	img, err := format.decode(reply.Data, part)
 	if err != nil {
 		return driver.Picture{}, fmt.Errorf("capture: %w", err)
 	}
-	return driver.Picture{Image: img, Taken: taken, Method: "screen"}, nil
+	return driver.Picture{Image: img, Taken: taken, Method: method}, nil
 }

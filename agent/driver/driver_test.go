@@ -1,0 +1,75 @@
+package driver_test
+
+import (
+	"image"
+	"regexp"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+)
+
+func drawMonitors(t *rapid.T) []driver.Monitor {
+	scales := []float64{1, 1.25, 1.5, 1.75, 2, 100.0 / 96}
+	count := rapid.IntRange(1, 4).Draw(t, "monitors")
+	primary := rapid.IntRange(0, count-1).Draw(t, "primary")
+	monitors := make([]driver.Monitor, count)
+	for i := range monitors {
+		at := image.Pt(rapid.IntRange(-4000, 4000).Draw(t, "x"), rapid.IntRange(-4000, 4000).Draw(t, "y"))
+		size := image.Pt(rapid.IntRange(1, 4000).Draw(t, "width"), rapid.IntRange(1, 4000).Draw(t, "height"))
+		monitors[i] = driver.Monitor{
+			Index: i, Bounds: image.Rectangle{Min: at, Max: at.Add(size)},
+			Scale: rapid.SampledFrom(scales).Draw(t, "scale"), Primary: i == primary,
+		}
+	}
+	return monitors
+}
+
+func TestGeometryIsTheSameInAnyOrderAndChangesWithEveryMonitor(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-f]{16}$`)
+	rapid.Check(t, func(t *rapid.T) {
+		monitors := drawMonitors(t)
+		was := driver.Geometry(monitors)
+		if !form.MatchString(was) {
+			t.Fatalf("geometry %q", was)
+		}
+		if got := driver.Geometry(rapid.Permutation(monitors).Draw(t, "order")); got != was {
+			t.Errorf("in another order: %s, was %s", got, was)
+		}
+		i := rapid.IntRange(0, len(monitors)-1).Draw(t, "changed")
+		for what, change := range map[string]func(*driver.Monitor){
+			"moved":        func(m *driver.Monitor) { m.Bounds = m.Bounds.Add(image.Pt(0, -1)) },
+			"wider":        func(m *driver.Monitor) { m.Bounds.Max.X++ },
+			"higher":       func(m *driver.Monitor) { m.Bounds.Min.Y-- },
+			"scaled":       func(m *driver.Monitor) { m.Scale += 0.25 },
+			"primary":      func(m *driver.Monitor) { m.Primary = !m.Primary },
+			"another name": func(m *driver.Monitor) { m.Index += 10 },
+		} {
+			changed := slices.Clone(monitors)
+			change(&changed[i])
+			if got := driver.Geometry(changed); got == was {
+				t.Errorf("monitor %d %s: still %s", i, what, got)
+			}
+		}
+		if got := driver.Geometry(append(slices.Clone(monitors), driver.Monitor{Index: 9, Bounds: image.Rect(0, 0, 1, 1), Scale: 1})); got == was {
+			t.Errorf("one monitor more: still %s", got)
+		}
+	})
+	if got := driver.Geometry(nil); got != "" {
+		t.Errorf("of no monitors: %q", got)
+	}
+}
+
+// A picture that was kept names its geometry: the fingerprint must be the same in
+// every version of the agent.
+func TestGeometryStaysWhatItIs(t *testing.T) {
+	got := driver.Geometry([]driver.Monitor{
+		{Index: 0, Bounds: image.Rect(0, 0, 3000, 2000), Scale: 1.5, Primary: true},
+		{Index: 1, Bounds: image.Rect(-1920, 200, 0, 1280), Scale: 1},
+	})
+	if want := "18bbf8ac803abef8"; got != want {
+		t.Errorf("geometry %s, want %s", got, want)
+	}
+}
