@@ -75,6 +75,7 @@ const (
 type Key struct {
 	VK               uint16
 	Shift, Ctrl, Alt bool // what must be down for it; Ctrl and Alt together are AltGr
+	Dead             bool // a dead key: it types nothing by itself and changes what the next one types
 }
 
 // Monitor is one monitor.
@@ -92,7 +93,7 @@ type Window struct {
 	Class   string
 	Process string // name of its executable, such as notepad.exe; empty when not known
 	PID     uint32
-	Bounds  image.Rectangle // what a person sees of it, without the invisible border
+	Bounds  image.Rectangle // what a person sees of it, without the invisible border; empty for an icon
 }
 
 // Session says how the user's session stands: WTSQuerySessionInformation.
