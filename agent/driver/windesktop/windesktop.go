@@ -1,2 +1,139 @@
-// Package windesktop drives the desktop of a Windows user.
+// Package windesktop drives the desktop of a Windows user: SendInput for the
+// hands, the screen's own pixels for the eyes. It decides which input events a
+// gesture becomes, in which order and how many at a time; how Windows is called
+// is for package winapi, and what to do when a gesture fails for its caller.
+//
+// Before a gesture the desktop is asked for its state: what cannot take input
+// gets none. Keys and buttons that somebody left down are let go of, since they
+// would change what the gesture means. Settings of the user and of the system
+// (main button, drag threshold, double-click time, layout of the window in
+// front) are read when they are used.
+//
+// # What cannot stop in between
+//
+// Events that go to Windows in one call arrive together: no person's input comes
+// between them, and a cancelled context is seen before the call or after it.
+// These are one call:
+//
+//   - a key combo, from its first key down to its last key up
+//   - the presses of a click with their modifiers, all of a double click too
+//   - one character of a text: both halves of a surrogate pair, or a key with
+//     the modifiers that it needs
+//   - the paste key
+//
+// Every move of the pointer and every notch of the wheel is a call of its own.
+// A build with fault points sends every event by itself.
 package windesktop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+)
+
+// TypeMode is how text is typed.
+type TypeMode int
+
+// The ways to type.
+const (
+	// Unicode sends the characters themselves, whatever the layout.
+	Unicode TypeMode = iota
+	// ScanCodes presses the keys that the layout of the window in front has for
+	// the characters. Viewers of remote desktops pass on keys alone. A character
+	// without a key of its own is driver.ErrUnsupported before anything is typed.
+	ScanCodes
+	// Clipboard pastes.
+	Clipboard
+)
+
+// Never is the RestoreClipboard that leaves what was pasted on the clipboard.
+const Never time.Duration = -1
+
+// Config sets up a driver. The zero value of each field means its default.
+type Config struct {
+	// TypeMode is how text is typed. The default is Unicode.
+	TypeMode TypeMode
+	// TypePace is the pause between two characters. 0 means 5 ms.
+	TypePace time.Duration
+	// PasteKeys is the combo that pastes. Nil means ctrl, v.
+	PasteKeys []string
+	// ClipboardRetry is how long a clipboard that another program holds is tried
+	// again. 0 means 2 s.
+	ClipboardRetry time.Duration
+	// RestoreClipboard is after how long the former text is put back on the
+	// clipboard: the time that a program has to take what is pasted. 0 means 1 s;
+	// Never leaves what was pasted there.
+	RestoreClipboard time.Duration
+	// FocusTime is how long a window has to come to the front. 0 means 2 s.
+	FocusTime time.Duration
+	// MinSize is the smallest usable display. Zero means any.
+	MinSize image.Point
+	// Log hears of keys found down and of a clipboard that could not be put back.
+	// Nil discards.
+	Log *slog.Logger
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.TypePace == 0 {
+		c.TypePace = 5 * time.Millisecond
+	}
+	if c.PasteKeys == nil {
+		c.PasteKeys = []string{"ctrl", "v"}
+	}
+	if c.ClipboardRetry == 0 {
+		c.ClipboardRetry = 2 * time.Second
+	}
+	if c.RestoreClipboard == 0 {
+		c.RestoreClipboard = time.Second
+	}
+	if c.FocusTime == 0 {
+		c.FocusTime = 2 * time.Second
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c, c.faults()
+}
+
+func (c Config) faults() error {
+	var errs []error
+	if c.TypeMode < Unicode || c.TypeMode > Clipboard {
+		errs = append(errs, fmt.Errorf("setting TypeMode: there is no mode %d", c.TypeMode))
+	}
+	if keys, err := keyname.ParseAll(c.PasteKeys); err != nil {
+		errs = append(errs, fmt.Errorf("setting PasteKeys: %w", err))
+	} else if len(keys) == 0 {
+		errs = append(errs, errors.New("setting PasteKeys: no key"))
+	}
+	for name, d := range map[string]time.Duration{
+		"TypePace": c.TypePace, "ClipboardRetry": c.ClipboardRetry, "FocusTime": c.FocusTime,
+	} {
+		if d < 0 {
+			errs = append(errs, fmt.Errorf("setting %s must not be negative", name))
+		}
+	}
+	if c.RestoreClipboard < 0 && c.RestoreClipboard != Never {
+		errs = append(errs, errors.New("setting RestoreClipboard must not be negative, unless it is Never"))
+	}
+	if c.MinSize.X < 0 || c.MinSize.Y < 0 {
+		errs = append(errs, errors.New("setting MinSize must not be negative"))
+	}
+	return errors.Join(errs...)
+}
+
+// pause waits, or says why it ended early.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
