@@ -211,9 +211,16 @@ func (w *ward) mute() {
 	})
 }
 
-// stuck makes the agent one that takes work and never comes to an end with it.
+// stuck makes the agent one that takes work and never comes to an end with it, not even
+// when it is asked to stop.
 func (w *ward) stuck() {
 	w.mute()
+	w.relay.onDown(func(m *reprisev1.ConnectResponse) fate {
+		if m.GetCancel() != nil {
+			return drop
+		}
+		return pass
+	})
 	w.desk.feel(mood{deaf: make(chan struct{})})
 }
 
