@@ -72,10 +72,12 @@ type eyesSystem interface {
 	// Session is how the user's session stands.
 	Session() (winapi.Session, error)
 	// CaptureScreen takes a picture of a part of the virtual desktop, with layered
-	// windows.
+	// windows. The picture's bounds are that part, and no one else holds it.
 	CaptureScreen(part image.Rectangle) (*image.RGBA, error)
 	// CaptureWindow asks a window to draw itself: PrintWindow with its whole content.
-	// Some draw nothing and say that they did.
+	// Some draw nothing and say that they did. The picture's bounds are where the
+	// window lies on the virtual desktop, its invisible border included
+	// (GetWindowRect). It waits for the window's program as long as that takes.
 	CaptureWindow(w winapi.HWND) (*image.RGBA, error)
 }
 
