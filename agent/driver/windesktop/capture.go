@@ -40,12 +40,8 @@ func (e *eyes) screen(ctx context.Context, parts []image.Rectangle) (driver.Pict
 	if err != nil || !oneColour(p.Image, parts) {
 		return p, err
 	}
-	again := time.NewTimer(blankPause)
-	defer again.Stop()
-	select {
-	case <-again.C:
-	case <-ctx.Done():
-		return driver.Picture{}, context.Cause(ctx)
+	if err = pause(ctx, blankPause); err != nil {
+		return driver.Picture{}, err
 	}
 	p, err = e.frame(ctx, parts)
 	if err == nil && oneColour(p.Image, parts) {
