@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"image"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/jezek/xgb/xproto"
 
@@ -186,8 +184,8 @@ func withBinding(bind bindStep, steps []step, settle time.Duration) []step {
 // comes to it, so a key that means one thing now and another 5 ms later types
 // the later one twice.
 func planText(l *layout, text string, settle time.Duration) ([]step, error) {
-	if err := typeable(text); err != nil {
-		return nil, err
+	if err := keyname.CheckText(text); err != nil {
+		return nil, unsupported(err)
 	}
 	spare := l.spare()
 	shift, hasShift := l.find(symShift)
@@ -238,19 +236,6 @@ func textSym(r rune) xproto.Keysym {
 		return symTab
 	}
 	return runeSym(r)
-}
-
-// typeable refuses what no key types. It says where, not what: text is private.
-func typeable(text string) error {
-	if !utf8.ValidString(text) {
-		return fmt.Errorf("text that is not UTF-8: %w", driver.ErrUnsupported)
-	}
-	for i, r := range text {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			return fmt.Errorf("a control character at byte %d: %w", i, driver.ErrUnsupported)
-		}
-	}
-	return nil
 }
 
 func unsupported(err error) error { return errors.Join(driver.ErrUnsupported, err) }
