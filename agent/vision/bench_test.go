@@ -1,58 +1,58 @@
 package vision
 
 import (
+	"errors"
 	"image"
-	"image/draw"
 	"testing"
+
+	"github.com/reprise-rpa/reprise/agent/vision/screens"
 )
 
-// wall is a screen of 2560x1600: four desktops, the anchor on the last one only.
-func wall(b *testing.B) *image.RGBA {
-	desktop := load(b, "desktop.png")
-	screen := image.NewRGBA(image.Rect(0, 0, 2560, 1600))
-	for i, at := range []image.Point{{0, 0}, {1280, 0}, {0, 800}, {1280, 800}} {
-		draw.Draw(screen, desktop.Rect.Add(at), desktop, image.Point{}, draw.Src)
-		if i < 3 {
-			draw.Draw(screen, anchorAt.Add(at), desktop, image.Pt(40, 80), draw.Src)
-		}
-	}
-	return screen
-}
-
-func benchmarkFind(b *testing.B, screen *image.RGBA, want image.Rectangle) {
-	anchor := load(b, "anchor.png")
-	for b.Loop() {
-		m, err := Find(screen, anchor, Options{MinScore: 0.95})
-		if err != nil || m.Bounds != want {
-			b.Fatalf("Find = %v, %v", m, err)
-		}
-	}
-}
-
-func BenchmarkFind64In1280x800(b *testing.B) {
-	benchmarkFind(b, load(b, "desktop.png"), anchorAt)
-}
+var (
+	largeScreen = image.Pt(2560, 1600)
+	square64    = image.Pt(64, 64)
+)
 
 func BenchmarkFind64In2560x1600(b *testing.B) {
-	benchmarkFind(b, wall(b), anchorAt.Add(image.Pt(1280, 800)))
+	for _, k := range screens.Kinds() {
+		b.Run(k.Name, func(b *testing.B) {
+			s := k.Found(largeScreen, square64, 1)
+			for b.Loop() {
+				m, err := Find(s.Screen, s.Anchor, Options{MinScore: 0.95})
+				if err != nil || m.Bounds != s.At {
+					b.Fatalf("Find = %v, %v", m, err)
+				}
+			}
+		})
+	}
 }
 
-func BenchmarkFind64In2560x1600WithNoise(b *testing.B) {
-	benchmarkFind(b, altered(wall(b), 1, 0, 5), anchorAt.Add(image.Pt(1280, 800)))
+func BenchmarkMiss64In2560x1600(b *testing.B) {
+	for _, k := range screens.Kinds() {
+		b.Run(k.Name, func(b *testing.B) {
+			s := k.Missing(largeScreen, square64, 1)
+			for b.Loop() {
+				if _, err := Find(s.Screen, s.Anchor, Options{MinScore: 0.95}); !errors.Is(err, ErrNotFound) {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }
 
-func BenchmarkFindNothingIn1280x800(b *testing.B) {
-	screen, anchor := load(b, "desktop.png"), load(b, "anchor.png")
-	draw.Draw(screen, anchorAt, load(b, "desktop.png"), image.Pt(40, 80), draw.Src)
+func BenchmarkFindScaledIn2560x1600(b *testing.B) {
+	anchor := screens.Form(image.Pt(700, 500), 1, 1).SubImage(image.Rect(240, 60, 304, 124))
+	screen := screens.Form(largeScreen, 1.5, 1)
 	for b.Loop() {
-		if _, err := Find(screen, anchor, Options{MinScore: 0.95}); err == nil {
-			b.Fatal("found")
+		if _, err := Find(screen, anchor, Options{MinScore: 0.9, Scales: Ratios(1)}); err != nil {
+			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkCompare2560x1600(b *testing.B) {
-	before, after := wall(b), altered(wall(b), 1, 0, 3)
+	before := screens.Form(largeScreen, 1, 1)
+	after := altered(before, 1, 0, 3)
 	for b.Loop() {
 		if _, err := Compare(before, after, CompareOptions{Tolerance: 8}); err != nil {
 			b.Fatal(err)
