@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/draw"
 	"strings"
 	"time"
 
@@ -21,7 +20,6 @@ const paintBound = 2 * time.Second
 var (
 	errBlank   = errors.New("the window did not draw itself")
 	errRefused = errors.New("the system could not have the window draw itself")
-	errMoved   = errors.New("the window moved while it drew itself")
 	errSlow    = errors.New("the window did not draw itself in time")
 )
 
@@ -108,7 +106,7 @@ func (e *eyes) paint(ctx context.Context, w winapi.Window) (driver.Picture, erro
 	}()
 	select {
 	case p := <-done:
-		return p.picture(w.Bounds)
+		return p.picture()
 	case <-bound.C:
 		return driver.Picture{}, errSlow
 	case <-ctx.Done():
@@ -116,24 +114,16 @@ func (e *eyes) paint(ctx context.Context, w winapi.Window) (driver.Picture, erro
 	}
 }
 
-// picture is what of the drawing a person sees: Windows draws an invisible border
-// too, by which a window is sized.
-func (p painted) picture(bounds image.Rectangle) (driver.Picture, error) {
+// picture is the drawing, if it is one. It lies where Windows says that the window
+// is, wherever it was before.
+func (p painted) picture() (driver.Picture, error) {
 	switch {
 	case errors.Is(p.err, winapi.ErrHung):
 		return driver.Picture{}, winapi.ErrHung
 	case p.err != nil:
 		return driver.Picture{}, errRefused
-	case !bounds.In(p.img.Rect):
-		return driver.Picture{}, errMoved
-	}
-	img := p.img
-	if img.Rect != bounds {
-		img = image.NewRGBA(bounds)
-		draw.Draw(img, bounds, p.img, bounds.Min, draw.Src)
-	}
-	if vision.Uniform(img) {
+	case vision.Uniform(p.img):
 		return driver.Picture{}, errBlank
 	}
-	return driver.Picture{Image: img, Taken: p.taken, Method: driver.MethodWindow}, nil
+	return driver.Picture{Image: p.img, Taken: p.taken, Method: driver.MethodWindow}, nil
 }

@@ -60,9 +60,7 @@ func newFakeEyes() *fakeEyes {
 		front: notes, desktop: "Default", session: winapi.Session{User: "nurse"},
 		hung: map[winapi.HWND]bool{}, elevated: map[winapi.HWND]bool{},
 		screen: func(part image.Rectangle) (*image.RGBA, error) { return pattern(part, 0), nil },
-		paint: func(w winapi.Window) (*image.RGBA, error) {
-			return pattern(w.Bounds.Inset(-7), 100), nil // its invisible border too
-		},
+		paint:  func(w winapi.Window) (*image.RGBA, error) { return pattern(w.Bounds, 100), nil },
 	}
 }
 

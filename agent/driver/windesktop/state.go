@@ -36,16 +36,15 @@ func unusable(kind desktop.Kind, format string, args ...any) (desktop.State, err
 	return desktop.State{Kind: kind, Detail: fmt.Sprintf(format, args...)}, nil
 }
 
-// session judges by the user's session. A Windows that can't tell about it has
-// nothing against it.
+// session judges by the user's session. What Windows can't tell about it speaks
+// neither for nor against: then the input desktop decides.
 func (e *eyes) session() (desktop.State, error) {
 	s, err := e.system.Session()
+	partly := errors.Is(err, winapi.ErrNotHere)
 	switch {
-	case errors.Is(err, winapi.ErrNotHere):
-		return active()
-	case err != nil:
+	case err != nil && !partly:
 		return desktop.State{}, fmt.Errorf("session: %w", err)
-	case s.User == "":
+	case s.User == "" && !partly:
 		return unusable(desktop.NoUser, "nobody is logged on; log the user on whose desktop is driven")
 	case s.Disconnected:
 		return unusable(desktop.Disconnected, "no screen shows the user's session; connect to it again, or bring it to the machine's own screen (tscon)")

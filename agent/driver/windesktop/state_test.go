@@ -89,6 +89,11 @@ func TestB01_WhereWindowsCanNotTellAboutTheSessionTheInputDesktopDecides(t *test
 			t.Errorf("desktop %s: %+v, want %v", name, state, kind)
 		}
 	}
+	f := newFakeEyes() // one that tells of the lock and not of the user
+	f.session, f.sessionErr = winapi.Session{Locked: true}, winapi.ErrNotHere
+	if state := stateOf(t, f); state.Kind != desktop.Locked {
+		t.Errorf("known to be locked: %+v", state)
+	}
 }
 
 func TestB01_AStateThatCanNotBeLearnedIsNotAnActiveOne(t *testing.T) {

@@ -76,8 +76,9 @@ type eyesSystem interface {
 	CaptureScreen(part image.Rectangle) (*image.RGBA, error)
 	// CaptureWindow asks a window to draw itself: PrintWindow with its whole content.
 	// Some draw nothing and say that they did. The picture's bounds are where the
-	// window lies on the virtual desktop, its invisible border included
-	// (GetWindowRect). It waits for the window's program as long as that takes.
+	// window lies on the virtual desktop, without its invisible border. It may wait
+	// for the window's program without end. A window that is not there is
+	// winapi.ErrGone, one whose program is known to hang winapi.ErrHung.
 	CaptureWindow(w winapi.HWND) (*image.RGBA, error)
 }
 
