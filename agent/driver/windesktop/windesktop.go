@@ -33,6 +33,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/keyname"
 )
 
@@ -124,6 +125,66 @@ func (c Config) faults() error {
 		errs = append(errs, errors.New("setting MinSize must not be negative"))
 	}
 	return errors.Join(errs...)
+}
+
+// Driver drives the desktop of the user that it runs as. Its methods may be
+// called concurrently; gestures wait for each other.
+type Driver struct {
+	*eyes
+	config Config
+	system system
+	hands  chan struct{} // held during a gesture
+
+	// Guarded by hands.
+	closed bool
+	press  press     // the last one that a click or drag made
+	pasted time.Time // when the paste key was pressed last
+	clip   clipboard
+}
+
+var _ driver.Driver = (*Driver)(nil)
+
+// newDriver checks the configuration, all faults at once.
+func newDriver(config Config, system system) (*Driver, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("windesktop: %w", err)
+	}
+	return &Driver{
+		eyes: newEyes(system, config.MinSize), config: config, system: system, hands: make(chan struct{}, 1),
+		clip: clipboard{system: system, retry: config.ClipboardRetry, restore: config.RestoreClipboard, log: config.Log},
+	}, nil
+}
+
+var errClosed = errors.New("the driver is closed")
+
+// take waits for the hands and returns what gives them back.
+func (d *Driver) take(ctx context.Context) (func(), error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case d.hands <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	give := func() { <-d.hands }
+	if d.closed {
+		give()
+		return nil, errClosed
+	}
+	return give, nil
+}
+
+// Close waits for a gesture under way, and then until the clipboard is put back:
+// RestoreClipboard at most, and ClipboardRetry more while another program holds
+// it. No gesture is taken afterwards; looking is still possible.
+func (d *Driver) Close() error {
+	d.hands <- struct{}{}
+	defer func() { <-d.hands }()
+	d.closed = true
+	d.clip.wait()
+	return nil
 }
 
 // pause waits, or says why it ended early.

@@ -1,0 +1,263 @@
+package windesktop
+
+import (
+	"errors"
+	"image"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
+	"github.com/reprise-rpa/reprise/agent/winapi"
+)
+
+// errAccess is what Windows says to input that it does not take.
+var errAccess = errors.New("access is denied")
+
+// fakeWindows is a Windows whose windows are told what is done, as its own are. All
+// settings may be changed before it is used.
+type fakeWindows struct {
+	screens     []image.Rectangle // the primary one first
+	layout      winapi.HKL        // of the window in front; that of the agent is another
+	swapped     bool
+	threshold   image.Point
+	doubleClick time.Duration
+	ime         bool
+	obeys       bool                             // false: BringToFront changes nothing
+	before      func(events []winapi.Event)      // called before a call is taken
+	takes       func(events []winapi.Event) int  // how many of a call are taken; nil: all
+	strays      func(at image.Point) image.Point // where the pointer goes instead; nil: where it should
+
+	mu       sync.Mutex
+	calls    [][]winapi.Event // what was taken, call by call
+	down     map[uint16]bool
+	caps     bool
+	stuck    map[uint16]bool // stays down, whatever is sent
+	pointer  image.Point
+	windows  []*fakeWindow // the topmost first
+	front    winapi.HWND
+	locked   bool
+	half     rune // first half of a surrogate pair
+	text     string
+	hasText  bool
+	sequence uint32
+	refuses  func(call string) error // what the clipboard answers; nil: nothing is wrong
+}
+
+type fakeWindow struct {
+	of    *fakeWindows
+	hwnd  winapi.HWND
+	title string
+	area  image.Rectangle
+	seen  drivertest.Seen
+	last  struct {
+		at     image.Point
+		button int
+		when   time.Time
+		clicks int
+	}
+}
+
+// fakePID is the process of all windows.
+const fakePID = 77
+
+func newFake() *fakeWindows {
+	return &fakeWindows{
+		screens: []image.Rectangle{image.Rect(0, 0, 1280, 800)}, layout: layoutUS,
+		threshold: image.Pt(4, 4), doubleClick: 500 * time.Millisecond, obeys: true,
+		down: map[uint16]bool{}, stuck: map[uint16]bool{}, sequence: 1,
+	}
+}
+
+// open makes a driver on the fake, and one window in front.
+func open(t *testing.T, w *fakeWindows, config Config) (*Driver, *fakeWindow) {
+	t.Helper()
+	d, err := newDriver(config, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d, w.open("in front", image.Rect(100, 100, 500, 400))
+}
+
+func (w *fakeWindows) open(title string, area image.Rectangle) *fakeWindow {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	win := &fakeWindow{of: w, hwnd: winapi.HWND(0x100 + len(w.windows)), title: title, area: area}
+	w.windows = append([]*fakeWindow{win}, w.windows...)
+	w.front = win.hwnd
+	return win
+}
+
+// bring puts a window in front, as a person does.
+func (w *fakeWindows) bring(hwnd winapi.HWND) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.raise(hwnd)
+}
+
+func (w *fakeWindows) raise(hwnd winapi.HWND) {
+	w.front = hwnd
+	if i := slices.IndexFunc(w.windows, func(win *fakeWindow) bool { return win.hwnd == hwnd }); i >= 0 {
+		win := w.windows[i]
+		w.windows = append([]*fakeWindow{win}, slices.Delete(w.windows, i, i+1)...)
+	}
+}
+
+// taken is what was taken so far, as one list.
+func (w *fakeWindows) taken() []winapi.Event {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Concat(w.calls...)
+}
+
+func (w *fakeWindows) SendInput(events []winapi.Event) (int, error) {
+	if w.before != nil {
+		w.before(events)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := len(events)
+	if w.takes != nil {
+		n = min(n, w.takes(events))
+	}
+	if n > 0 {
+		w.calls = append(w.calls, slices.Clone(events[:n]))
+	}
+	for _, e := range events[:n] {
+		w.handle(e)
+	}
+	if n < len(events) {
+		return n, errAccess
+	}
+	return n, nil
+}
+
+func (w *fakeWindows) Pointer() (image.Point, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pointer, nil
+}
+
+func (w *fakeWindows) VirtualScreen() image.Rectangle {
+	var all image.Rectangle
+	for _, s := range w.screens {
+		all = all.Union(s)
+	}
+	return all
+}
+
+func (w *fakeWindows) Pressed(vk uint16) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pressed(vk)
+}
+
+func (w *fakeWindows) pressed(vk uint16) bool {
+	if sides, both := either[vk]; both {
+		return w.pressed(sides[0]) || w.pressed(sides[1])
+	}
+	return w.down[vk] || w.stuck[vk]
+}
+
+func (w *fakeWindows) Toggled(vk uint16) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return vk == vkCapital && w.caps
+}
+
+func (w *fakeWindows) Layout(hwnd winapi.HWND) winapi.HKL {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if hwnd != 0 && hwnd == w.front {
+		return w.layout
+	}
+	return layoutUS // the agent's own
+}
+
+func (w *fakeWindows) KeyOf(r rune, layout winapi.HKL) (winapi.Key, bool) {
+	return fakeLayouts[layout].keyOf(r)
+}
+
+func (w *fakeWindows) ScanCode(vk uint16, layout winapi.HKL) (uint16, bool) {
+	return fakeLayouts[layout].scanOf(vk), vk == vkRMenu || vk == vkRControl
+}
+
+func (w *fakeWindows) IMEOpen(winapi.HWND) bool       { return w.ime }
+func (w *fakeWindows) ButtonsSwapped() bool           { return w.swapped }
+func (w *fakeWindows) DragThreshold() image.Point     { return w.threshold }
+func (w *fakeWindows) DoubleClickTime() time.Duration { return w.doubleClick }
+
+func (w *fakeWindows) Foreground() winapi.HWND {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.front
+}
+
+func (w *fakeWindows) BringToFront(hwnd winapi.HWND) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.obeys {
+		w.raise(hwnd)
+	}
+	return nil
+}
+
+func (w *fakeWindows) answer(call string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.refuses == nil {
+		return nil
+	}
+	return w.refuses(call)
+}
+
+// onClipboard sets what the clipboard answers from now on.
+func (w *fakeWindows) onClipboard(refuses func(call string) error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.refuses = refuses
+}
+
+func (w *fakeWindows) ClipboardText() (string, bool, error) {
+	if err := w.answer("read"); err != nil {
+		return "", false, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text, w.hasText, nil
+}
+
+func (w *fakeWindows) SetClipboardText(text string) error {
+	if err := w.answer("set"); err != nil {
+		return err
+	}
+	w.copied(text, true)
+	return nil
+}
+
+func (w *fakeWindows) ClearClipboard() error {
+	if err := w.answer("clear"); err != nil {
+		return err
+	}
+	w.copied("", false)
+	return nil
+}
+
+// copied is a change of the clipboard, also by another program.
+func (w *fakeWindows) copied(text string, has bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text, w.hasText, w.sequence = text, has, w.sequence+1
+}
+
+func (w *fakeWindows) ClipboardSequence() uint32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sequence
+}

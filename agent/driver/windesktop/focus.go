@@ -1,0 +1,55 @@
+package windesktop
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/winapi"
+)
+
+// focusPause is how often a window that was asked for is looked for in front.
+const focusPause = 10 * time.Millisecond
+
+// focus asks once for a window to come to the front, and believes it when it has:
+// Windows refuses programs that no person has just used, and says nothing. It sends
+// no input event. Pressing alt first, which is known to make Windows obey, would
+// leave alt down in the window that was in front.
+func (d *Driver) focus(ctx context.Context, id string) error {
+	w, err := d.find(id)
+	if err != nil {
+		return fmt.Errorf("%w: %w", driver.ErrNotInFront, err)
+	}
+	if err := d.system.BringToFront(w.HWND); err != nil {
+		return fmt.Errorf("window %q: %w: %w", w.Title, driver.ErrNotInFront, err)
+	}
+	for deadline := time.Now().Add(d.config.FocusTime); ; {
+		front := d.system.Foreground()
+		if front == w.HWND {
+			return nil
+		}
+		if !time.Now().Before(deadline) {
+			return fmt.Errorf("window %q, after %v %s has the keyboard: %w", w.Title, d.config.FocusTime, d.titled(front), driver.ErrNotInFront)
+		}
+		if err := pause(ctx, focusPause); err != nil {
+			return err
+		}
+	}
+}
+
+// titled says for people which window one is.
+func (d *Driver) titled(w winapi.HWND) string {
+	if w == 0 {
+		return "no window"
+	}
+	windows, err := d.system.Windows()
+	if err == nil {
+		for _, at := range windows {
+			if at.HWND == w && at.Title != "" {
+				return fmt.Sprintf("%q", at.Title)
+			}
+		}
+	}
+	return "a window without a title"
+}

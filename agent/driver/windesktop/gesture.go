@@ -1,0 +1,204 @@
+package windesktop
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"slices"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+)
+
+// Do implements driver.Hands. Which events cannot stop in between, the package
+// comment says. A Click or Drag that follows another press at the same place waits
+// until the two are no double click; see awaitTurn.
+func (d *Driver) Do(ctx context.Context, in driver.Input) error {
+	give, err := d.take(ctx)
+	if err != nil {
+		return &driver.InputError{Err: err}
+	}
+	defer give()
+	sent, err := d.perform(ctx, in)
+	if err != nil {
+		return &driver.InputError{Sent: sent, Err: fmt.Errorf("%s: %w", nameOf(in), err)}
+	}
+	return nil
+}
+
+func nameOf(in driver.Input) string {
+	switch in.(type) {
+	case driver.Click:
+		return "click"
+	case driver.Move:
+		return "move"
+	case driver.Drag:
+		return "drag"
+	case driver.Type:
+		return "type"
+	case driver.Paste:
+		return "paste"
+	case driver.Combo:
+		return "key combo"
+	case driver.Scroll:
+		return "scroll"
+	case driver.Focus:
+		return "focus window"
+	}
+	return fmt.Sprintf("%T", in)
+}
+
+// perform returns how many input events were sent.
+func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
+	if err := d.awaitTurn(ctx, in); err != nil {
+		return 0, err
+	}
+	state, err := d.State(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if !state.Usable() {
+		return 0, fmt.Errorf("%w: %v: %s", driver.ErrUnavailable, state.Kind, state.Detail)
+	}
+	switch in := in.(type) {
+	case driver.Focus:
+		return 0, d.focus(ctx, in.WindowID)
+	case driver.Type:
+		if err = keyname.CheckText(in.Text); err != nil {
+			return 0, unsupported(err)
+		}
+		return d.write(ctx, nameOf(in), in.Text, d.config.TypeMode)
+	case driver.Paste:
+		return d.write(ctx, nameOf(in), in.Text, Clipboard)
+	}
+	p, err := d.plan(ctx, in)
+	if err != nil {
+		return 0, err
+	}
+	if err = d.clear(ctx); err != nil {
+		return 0, err
+	}
+	return d.play(ctx, in, p)
+}
+
+// plan says which steps a gesture is. An error means that it is impossible here.
+func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
+	monitors, err := d.Monitors(ctx)
+	if err != nil {
+		return plan{}, err
+	}
+	onMonitor := func(at image.Point) bool {
+		return slices.ContainsFunc(monitors, func(m driver.Monitor) bool { return at.In(m.Bounds) })
+	}
+	for _, at := range placesOf(in) {
+		if !onMonitor(at) {
+			return plan{}, fmt.Errorf("%v: %w", at, driver.ErrOffScreen)
+		}
+	}
+	b := newBoard(d.system)
+	switch in := in.(type) {
+	case driver.Click:
+		return b.planClick(in)
+	case driver.Move:
+		return planMove(in.At), nil
+	case driver.Drag:
+		return b.planDrag(in, onMonitor)
+	case driver.Combo:
+		return b.planCombo(in.Keys)
+	case driver.Scroll:
+		return planScroll(in), nil
+	}
+	return plan{}, fmt.Errorf("%T: %w", in, driver.ErrUnsupported)
+}
+
+// placesOf is where a gesture begins and ends.
+func placesOf(in driver.Input) []image.Point {
+	switch in := in.(type) {
+	case driver.Click:
+		return []image.Point{in.At}
+	case driver.Move:
+		return []image.Point{in.At}
+	case driver.Drag:
+		return []image.Point{in.From, in.To}
+	case driver.Scroll:
+		return []image.Point{in.At}
+	}
+	return nil
+}
+
+func (d *Driver) play(ctx context.Context, in driver.Input, p plan) (int, error) {
+	player := &player{system: d.system, title: d.titled, gesture: nameOf(in), plan: p}
+	defer func() {
+		if player.sent > 1 { // more than the move
+			d.pressed(in)
+		}
+	}()
+	err := player.play(ctx)
+	return player.sent, err
+}
+
+// press is the press of a button that a gesture began with.
+type press struct {
+	at     image.Point
+	button driver.Button
+	when   time.Time // zero: there was none
+}
+
+func pressOf(in driver.Input) (press, bool) {
+	switch in := in.(type) {
+	case driver.Click:
+		return press{at: in.At, button: in.Button}, true
+	case driver.Drag:
+		return press{at: in.From, button: in.Button}, true
+	}
+	return press{}, false
+}
+
+func (d *Driver) pressed(in driver.Input) {
+	if p, ok := pressOf(in); ok {
+		p.when = time.Now()
+		d.press = p
+	}
+}
+
+const (
+	// samePlace is how near, in pixels, two presses are at one place. Windows takes
+	// 4 (SM_CXDOUBLECLK), programs of their own more.
+	samePlace = 16
+	// clockStep is by how much the clock of input events is behind at most.
+	clockStep = 16 * time.Millisecond
+	// pasteGap is how long a program gets to take what was pasted before the next
+	// text takes its place on the clipboard.
+	pasteGap = 250 * time.Millisecond
+)
+
+// awaitTurn waits as long as a gesture would run into the one before it: a press
+// that would make a double click of two, a paste that would take away the text of
+// the one before. Nothing else waits.
+func (d *Driver) awaitTurn(ctx context.Context, in driver.Input) error {
+	var free time.Time
+	if p, ok := pressOf(in); ok && !d.press.when.IsZero() && p.button == d.press.button {
+		apart := p.at.Sub(d.press.at)
+		if distance(apart.X) <= samePlace && distance(apart.Y) <= samePlace {
+			free = d.press.when.Add(d.system.DoubleClickTime() + clockStep)
+		}
+	}
+	if d.pastes(in) && !d.pasted.IsZero() {
+		free = d.pasted.Add(pasteGap)
+	}
+	if left := time.Until(free); left > 0 {
+		return pause(ctx, left)
+	}
+	return nil
+}
+
+func (d *Driver) pastes(in driver.Input) bool {
+	switch in.(type) {
+	case driver.Paste:
+		return true
+	case driver.Type:
+		return d.config.TypeMode == Clipboard
+	}
+	return false
+}
