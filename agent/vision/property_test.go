@@ -51,11 +51,11 @@ func TestSearchFindsWhatACompleteSearchFinds(t *testing.T) {
 		screen := scene(random, w+rapid.IntRange(0, 12).Draw(t, "more w"), h+rapid.IntRange(0, 12).Draw(t, "more h"), 6)
 		anchor := scene(random, w, h, 6)
 		minScore := rapid.Float64Range(0.3, 1).Draw(t, "least score")
-		tpl, ok := newTemplate(luma(anchor, anchor.Rect))
+		tpl, ok := newTemplate(luma(anchor, anchor.Rect), minScore-nearby, screen.Rect.Dx())
 		if !ok {
 			t.Skip("no structure")
 		}
-		hits, best := scan(newField(luma(screen, screen.Rect)), tpl, minScore)
+		hits, best := scan(luma(screen, screen.Rect), tpl, minScore)
 		got := map[image.Point]float64{}
 		for _, m := range hits {
 			got[m.Bounds.Min] = m.Score

@@ -3,6 +3,7 @@ package vision
 import (
 	"image"
 	"math"
+	"math/bits"
 	"runtime"
 	"sync"
 )
@@ -18,175 +19,177 @@ const contrast = 8
 // slack keeps rounding from dropping a place that just reaches the least score.
 const slack = 1e-9
 
-// scan scores every place of the field. It returns all that reach the least
-// score, and the best one of all if it comes near it.
-func scan(f *field, t template, minScore float64) ([]Match, Match) {
-	places := f.h - t.h + 1
-	workers := min(runtime.GOMAXPROCS(0), places)
-	bands := make([]band, workers)
+// strip is how many places beside each other are looked at together.
+const strip = 32
+
+// inBands calls do for parts of [0, n), one part for each processor, at once.
+func inBands(n int, do func(from, to int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers < 2 {
+		do(0, n)
+		return
+	}
 	var wait sync.WaitGroup
-	for i := range bands {
-		b := &bands[i]
-		*b = band{field: f, template: &t, minScore: minScore}
-		wait.Go(func() { b.scan(i*places/workers, (i+1)*places/workers) })
+	for i := range workers {
+		wait.Go(func() { do(i*n/workers, (i+1)*n/workers) })
 	}
 	wait.Wait()
+}
+
+// scan scores every place of the screen. It returns all that reach the least
+// score, and the best one of all if it comes near it.
+func scan(screen plane, t *template, minScore float64) ([]Match, Match) {
+	var grids [][]float32
+	for _, g := range t.grids {
+		grids = append(grids, boxes(screen, g.width, g.height))
+	}
+	var lock sync.Mutex
+	bands := map[int]*band{}
+	inBands(screen.h-t.h+1, func(from, to int) {
+		b := &band{screen: screen, template: t, boxes: grids, minScore: minScore}
+		b.scan(from, to)
+		lock.Lock()
+		defer lock.Unlock()
+		bands[from] = b
+	})
 	var hits []Match
 	var best Match
-	for i := range bands {
-		hits = append(hits, bands[i].hits...)
-		if bands[i].best.Score > best.Score {
-			best = bands[i].best
+	for y := range screen.h {
+		if b := bands[y]; b != nil {
+			hits = append(hits, b.hits...)
+			if b.best.Score > best.Score {
+				best = b.best
+			}
 		}
 	}
 	return hits, best
 }
 
-// band scans some rows of places.
+// band scans some lines of places.
 type band struct {
-	field    *field
+	screen   plane
 	template *template
+	boxes    [][]float32 // of each grid of the template
 	minScore float64
 	hits     []Match
 	best     Match
+
+	// Of the places of one line:
+	sums     []float64   // of their pixels
+	energies []float64   // the squares of the lengths of their deviations
+	inner    [][]float64 // sums of the pixels that each grid covers
+}
+
+// place is the window at one place.
+type place struct {
+	pixels, mean float64
+	energy, norm float64 // of its deviation from its mean; energy is norm squared
 }
 
 // scan scores the places whose top is in [from, to). The sums of a place's
 // pixels and of their squares slide: down by column, then to the right.
 func (b *band) scan(from, to int) {
-	f, t := b.field, b.template
-	sums, squares := make([]uint32, f.w), make([]uint32, f.w)
-	for y := from; y < from+t.h; y++ {
-		for x, v := range f.row(y) {
-			sums[x] += uint32(v)
-			squares[x] += uint32(v) * uint32(v)
+	t := b.template
+	places := b.screen.w - t.w + 1
+	b.sums, b.energies = make([]float64, places), make([]float64, places)
+	whole := newColumns(b.screen, from, t.h, true)
+	inner := make([]*columns, len(t.grids))
+	b.inner = make([][]float64, len(t.grids))
+	for i, g := range t.grids {
+		if b.inner[i] = b.sums; g.inner {
+			c := newColumns(b.screen, from, g.height*g.k, false)
+			inner[i], b.inner[i] = &c, make([]float64, places)
 		}
 	}
 	for y := from; y < to; y++ {
-		if y > from {
-			slideDown(sums, squares, f.row(y-1), f.row(y+t.h-1))
+		whole.slideTo(y)
+		whole.measure(t.w, b.sums, b.energies)
+		for i, c := range inner {
+			if c != nil {
+				c.slideTo(y)
+				c.total(t.grids[i].width*t.grids[i].k, b.inner[i])
+			}
 		}
-		b.scanRow(y, sums, squares)
+		for x := 0; x < places; x += strip {
+			b.strip(x, y)
+		}
 	}
 }
 
-func slideDown(sums, squares []uint32, out, in []uint8) {
-	sums, squares, out = sums[:len(in)], squares[:len(in)], out[:len(in)]
-	for x := range in {
-		i, o := uint32(in[x]), uint32(out[x])
-		sums[x] += i - o
-		squares[x] += i*i - o*o
-	}
-}
-
-func (b *band) scanRow(y int, sums, squares []uint32) {
+// strip scores some places beside each other.
+func (b *band) strip(x, y int) {
 	t := b.template
-	var sum, square uint64
-	for x := range t.w {
-		sum += uint64(sums[x])
-		square += uint64(squares[x])
-	}
 	flattest := t.norm * t.norm / (contrast * contrast)
-	inv := 1 / t.n
-	last := len(sums) - t.w
-	for x := 0; ; x++ {
-		s := float64(sum)
-		if energy := float64(square) - s*s*inv; energy >= flattest {
-			b.place(x, y, s*inv, energy)
+	var alive uint32
+	for i, energy := range b.energies[x:min(x+strip, len(b.energies))] {
+		if energy >= flattest {
+			alive |= 1 << i
 		}
-		if x == last {
+	}
+	for i := range t.grids {
+		if alive == 0 {
 			return
 		}
-		sum += uint64(sums[x+t.w]) - uint64(sums[x])
-		square += uint64(squares[x+t.w]) - uint64(squares[x])
+		alive = b.sift(i, x, y, alive)
+	}
+	for ; alive != 0; alive &= alive - 1 {
+		b.follow(x+bits.TrailingZeros32(alive), y)
 	}
 }
 
-// place follows one place up as far as it can still matter.
-func (b *band) place(x, y int, mean, energy float64) {
-	t := b.template
-	norm := math.Sqrt(energy)
-	least := min(b.minScore, max(b.best.Score, b.minScore-nearby)) - slack
-	need := least * t.norm * norm
-	for i := range t.grids {
-		if !t.grids[i].reaches(b.field, x, y, mean, energy, need) {
+// sift returns which of the places that are alive one grid does not rule out.
+func (b *band) sift(i, x, y int, alive uint32) uint32 {
+	g, w := &b.template.grids[i], b.screen.w
+	var dots, squares [strip]float32
+	weighBlocks(&dots, &squares, b.boxes[i][y*w+x:], g.weights, g.k, g.width, g.height*w)
+	least := b.least() * b.template.norm
+	inner := b.inner[i][x:]
+	kept := alive
+	for ; alive != 0; alive &= alive - 1 {
+		at := bits.TrailingZeros32(alive)
+		p := b.place(x + at)
+		if !g.reaches(dots[at], squares[at], inner[at], &p, least*p.norm) {
+			kept &^= 1 << at
+		}
+	}
+	return kept
+}
+
+func (b *band) place(x int) place {
+	energy := b.energies[x]
+	return place{
+		pixels: b.template.pixels, mean: b.sums[x] / b.template.pixels,
+		energy: energy, norm: math.Sqrt(energy),
+	}
+}
+
+// least is the least score of a place that still matters.
+func (b *band) least() float64 {
+	return min(b.minScore, max(b.best.Score, b.minScore-nearby)) - slack
+}
+
+// follow follows one place up as far as it can still matter.
+func (b *band) follow(x, y int) {
+	t, p := b.template, b.place(x)
+	at := y*b.screen.w + x
+	need := b.least() * t.norm * p.norm
+	var dot float64
+	left := p.energy
+	for i := range t.parts {
+		part := &t.parts[i]
+		feature := float64(part.product(b.screen.pix, at)) * part.inverse
+		dot += feature * part.share
+		left -= feature * feature
+		if dot+part.rest*math.Sqrt(max(left, 0)) < need {
 			return
 		}
 	}
-	product, ok := t.product(b.field, x, y, mean, energy, need)
-	if !ok {
-		return
-	}
-	m := Match{Bounds: image.Rect(x, y, x+t.w, y+t.h), Score: min(product/(t.norm*norm), 1), Scale: t.scale}
+	product := float64(t.whole.product(b.screen.pix, at)) - t.mean*b.sums[x]
+	m := Match{Bounds: image.Rect(x, y, x+t.w, y+t.h), Score: min(product/(t.norm*p.norm), 1), Scale: t.scale}
 	if m.Score > b.best.Score && m.Score >= b.minScore-nearby {
 		b.best = m
 	}
 	if m.Score >= b.minScore-slack {
 		b.hits = append(b.hits, m)
 	}
-}
-
-// reaches says whether the product of anchor and window can still reach need,
-// judged by the sums of blocks alone: after each row of blocks, what is left of
-// both is taken to agree fully.
-func (g *grid) reaches(f *field, x, y int, mean, energy, need float64) bool {
-	left := energy
-	var dot float64
-	for i := range g.rows {
-		r := &g.rows[i]
-		top := f.sums[(y+r.top)*f.stride+x:]
-		bottom := f.sums[(y+r.bottom)*f.stride+x:]
-		first := bottom[0] - top[0]
-		before := first
-		var product, squares float64
-		for _, b := range r.blocks {
-			after := bottom[b.right] - top[b.right]
-			sum := float64(after - before)
-			product += b.weight * sum
-			squares += b.inv * sum * sum
-			before = after
-		}
-		dot += product - mean*r.weight
-		left -= squares - mean*(2*float64(before-first)-mean*r.pixels)
-		if dot+r.rest*math.Sqrt(max(left, 0)) < need {
-			return false
-		}
-	}
-	return true
-}
-
-// product is the product of anchor and window. It says false as soon as the
-// rows that are left cannot lift it to need any more.
-func (t *template) product(f *field, x, y int, mean, energy, need float64) (float64, bool) {
-	var sum, square, product uint64
-	var dot float64
-	for i, dy := range t.order {
-		s, q := f.rowSums(x, y+dy, t.w)
-		sum, square = sum+uint64(s), square+uint64(q)
-		product += uint64(rowProduct(t.row(dy), f.pix[(y+dy)*f.w+x:]))
-		done := &t.rows[i]
-		dot = float64(product) - t.mean*float64(sum) - mean*done.sum + done.pixels*t.mean*mean
-		left := energy - (float64(square) - 2*mean*float64(sum) + done.pixels*mean*mean)
-		if dot+done.rest*math.Sqrt(max(left, 0)) < need {
-			return 0, false
-		}
-	}
-	return dot, true
-}
-
-// rowProduct multiplies two rows. Up to 66,000 pixels do not overflow.
-func rowProduct(anchor, window []uint8) uint32 {
-	window = window[:len(anchor)]
-	var a, b, c, d uint32
-	for len(anchor) >= 4 && len(window) >= 4 {
-		a += uint32(anchor[0]) * uint32(window[0])
-		b += uint32(anchor[1]) * uint32(window[1])
-		c += uint32(anchor[2]) * uint32(window[2])
-		d += uint32(anchor[3]) * uint32(window[3])
-		anchor, window = anchor[4:], window[4:]
-	}
-	for i := range min(len(anchor), len(window)) {
-		a += uint32(anchor[i]) * uint32(window[i])
-	}
-	return a + b + c + d
 }

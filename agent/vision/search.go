@@ -30,7 +30,7 @@ func search(screen, anchor image.Image, o Options) ([]Match, Match, error) {
 			break
 		}
 	}
-	if s.field == nil {
+	if s.plane.pix == nil {
 		return nil, Match{}, s.refused
 	}
 	matches := separate(s.hits)
@@ -50,22 +50,22 @@ type searcher struct {
 	anchor   plane
 	minScore float64
 
-	field   *field  // the region, once a size fitted
+	plane   plane   // the region, once a size fitted
 	hits    []Match // of all sizes so far, in the region's coordinates
 	best    Match
 	refused error // why the first size that did not fit did not
 }
 
 func (s *searcher) try(scale float64) {
-	t, err := newScaledTemplate(s.anchor, scale, s.region.Size())
+	t, err := s.template(scale)
 	if err != nil {
 		s.refused = cmp.Or(s.refused, err)
 		return
 	}
-	if s.field == nil {
-		s.field = newField(luma(s.screen, s.region))
+	if s.plane.pix == nil {
+		s.plane = luma(s.screen, s.region)
 	}
-	hits, best := scan(s.field, t, s.minScore)
+	hits, best := scan(s.plane, t, s.minScore)
 	s.hits = append(s.hits, hits...)
 	if best.Score > s.best.Score {
 		s.best = best
@@ -83,16 +83,16 @@ func (o Options) check() ([][]float64, error) {
 	return passes(o.Scales)
 }
 
-// newScaledTemplate refuses an anchor that at this scale does not fit into the
-// region or has no structure.
-func newScaledTemplate(anchor plane, scale float64, region image.Point) (template, error) {
-	size := scaledSize(image.Pt(anchor.w, anchor.h), scale)
-	if size.X > region.X || size.Y > region.Y {
-		return template{}, fmt.Errorf("%w: %v in %v", ErrTooLarge, size, region)
+// template refuses an anchor that at this scale does not fit into the region
+// or has no structure.
+func (s *searcher) template(scale float64) (*template, error) {
+	size, room := scaledSize(image.Pt(s.anchor.w, s.anchor.h), scale), s.region.Size()
+	if size.X > room.X || size.Y > room.Y {
+		return nil, fmt.Errorf("%w: %v in %v", ErrTooLarge, size, room)
 	}
-	t, ok := newTemplate(resample(anchor, size.X, size.Y))
+	t, ok := newTemplate(resample(s.anchor, size.X, size.Y), s.minScore-nearby, room.X)
 	if !ok {
-		return template{}, ErrUniform
+		return nil, ErrUniform
 	}
 	t.scale = scale
 	return t, nil

@@ -1,0 +1,126 @@
+#include "textflag.h"
+
+// func multiplyRows(values *int16, pix *uint8, offsets *int, n, blocks int) int32
+TEXT ·multiplyRows(SB), NOSPLIT, $0-44
+	MOVQ values+0(FP), SI
+	MOVQ pix+8(FP), DI
+	MOVQ offsets+16(FP), R8
+	MOVQ n+24(FP), R9
+	MOVQ blocks+32(FP), R10
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+
+row:
+	MOVQ (R8), R11
+	ADDQ $8, R8
+	ADDQ DI, R11
+	MOVQ R10, CX
+	SUBQ $4, CX
+	JLT  rest
+
+four:
+	VPMOVZXBW (R11), Y2
+	VPMOVZXBW 16(R11), Y3
+	VPMOVZXBW 32(R11), Y4
+	VPMOVZXBW 48(R11), Y5
+	VPMADDWD  (SI), Y2, Y2
+	VPMADDWD  32(SI), Y3, Y3
+	VPMADDWD  64(SI), Y4, Y4
+	VPMADDWD  96(SI), Y5, Y5
+	VPADDD    Y2, Y0, Y0
+	VPADDD    Y3, Y1, Y1
+	VPADDD    Y4, Y0, Y0
+	VPADDD    Y5, Y1, Y1
+	ADDQ      $64, R11
+	ADDQ      $128, SI
+	SUBQ      $4, CX
+	JGE       four
+
+rest:
+	ADDQ $4, CX
+	JEQ  next
+
+one:
+	VPMOVZXBW (R11), Y2
+	VPMADDWD  (SI), Y2, Y2
+	VPADDD    Y2, Y0, Y0
+	ADDQ      $16, R11
+	ADDQ      $32, SI
+	DECQ      CX
+	JNE       one
+
+next:
+	DECQ R9
+	JNE  row
+
+	VPADDD       Y1, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0x4E, X0, X1
+	VPADDD       X1, X0, X0
+	VPSHUFD      $0xB1, X0, X1
+	VPADDD       X1, X0, X0
+	VMOVD        X0, AX
+	VZEROUPPER
+	MOVL         AX, ret+40(FP)
+	RET
+
+// func weighStrip(dots, squares *[32]float32, boxes, weights *float32, k, right, down int)
+//
+// Y0 to Y3 sum the products of the strip's 32 places, Y4 to Y7 the squares.
+TEXT ·weighStrip(SB), NOSPLIT, $0-56
+	MOVQ dots+0(FP), DI
+	MOVQ squares+8(FP), SI
+	MOVQ boxes+16(FP), R8
+	MOVQ weights+24(FP), R9
+	MOVQ k+32(FP), R10
+	MOVQ right+40(FP), R11
+	MOVQ down+48(FP), R12
+	SHLQ $2, R11
+	SHLQ $2, R12
+	MOVQ R10, BX
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+
+line:
+	MOVQ R8, DX
+	MOVQ R10, CX
+
+feature:
+	VBROADCASTSS (R9), Y8
+	VMOVUPS      (DX), Y9
+	VMOVUPS      32(DX), Y10
+	VMOVUPS      64(DX), Y11
+	VMOVUPS      96(DX), Y12
+	VFMADD231PS  Y8, Y9, Y0
+	VFMADD231PS  Y8, Y10, Y1
+	VFMADD231PS  Y8, Y11, Y2
+	VFMADD231PS  Y8, Y12, Y3
+	VFMADD231PS  Y9, Y9, Y4
+	VFMADD231PS  Y10, Y10, Y5
+	VFMADD231PS  Y11, Y11, Y6
+	VFMADD231PS  Y12, Y12, Y7
+	ADDQ         R11, DX
+	ADDQ         $4, R9
+	DECQ         CX
+	JNE          feature
+	ADDQ         R12, R8
+	DECQ         BX
+	JNE          line
+
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y4, (SI)
+	VMOVUPS Y5, 32(SI)
+	VMOVUPS Y6, 64(SI)
+	VMOVUPS Y7, 96(SI)
+	VZEROUPPER
+	RET
