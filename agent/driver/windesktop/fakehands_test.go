@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/faultpoint"
 )
 
 // errAccess is what Windows says to input that it does not take.
@@ -26,6 +27,7 @@ type fakeWindows struct {
 	ime         bool
 	obeys       bool                             // false: BringToFront changes nothing
 	before      func(events []winapi.Event)      // called before a call is taken
+	after       func()                           // called after a call was taken
 	takes       func(events []winapi.Event) int  // how many of a call are taken; nil: all
 	strays      func(at image.Point) image.Point // where the pointer goes instead; nil: where it should
 
@@ -56,6 +58,14 @@ type fakeWindow struct {
 		button int
 		when   time.Time
 		clicks int
+	}
+}
+
+// wholeCalls skips a test of what is one call where nothing is.
+func wholeCalls(t *testing.T) {
+	t.Helper()
+	if faultpoint.Enabled {
+		t.Skip("a build with fault points sends every event by itself")
 	}
 }
 
@@ -119,6 +129,9 @@ func (w *fakeWindows) taken() []winapi.Event {
 func (w *fakeWindows) SendInput(events []winapi.Event) (int, error) {
 	if w.before != nil {
 		w.before(events)
+	}
+	if w.after != nil {
+		defer w.after()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -44,6 +44,7 @@ var (
 )
 
 func TestB07_CombosGoByTheLayoutOfTheWindowInFront(t *testing.T) {
+	wholeCalls(t)
 	key := func(vk, scan uint16) winapi.KeyEvent { return winapi.KeyEvent{Key: vk, Scan: scan} }
 	for _, c := range []struct {
 		name   string
@@ -71,6 +72,7 @@ func TestB07_CombosGoByTheLayoutOfTheWindowInFront(t *testing.T) {
 }
 
 func TestB24_KeysCarryTheirScanCodeAndTheExtendedBit(t *testing.T) {
+	wholeCalls(t)
 	const plain, ext = uint32(0), uint32(winapi.KeyExtended)
 	for name, want := range map[string]winapi.KeyEvent{
 		"ctrl": ctrlKey, "shift": shiftKey, "alt": altKey, "win": {Key: vkLWin, Scan: 0x5B, Flags: ext},
@@ -106,6 +108,7 @@ func TestCombosThatNoHandPressesAreRefused(t *testing.T) {
 }
 
 func TestACombosKeysNeedNoWindowInFront(t *testing.T) {
+	wholeCalls(t)
 	w := newFake()
 	d, _ := open(t, w, Config{})
 	w.bring(0)

@@ -103,6 +103,7 @@ func TestAPointerIsLookedAtAgainBeforeItIsBlocked(t *testing.T) {
 }
 
 func TestB20_AClickIsOneCallWithItsModifiersAround(t *testing.T) {
+	wholeCalls(t)
 	w := newFake()
 	d, _ := open(t, w, Config{})
 	if err := d.Do(t.Context(), driver.Click{At: image.Pt(10, 20), Button: driver.Middle, Count: 2, Modifiers: []string{"ctrl", "shift"}}); err != nil {

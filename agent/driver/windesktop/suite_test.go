@@ -45,7 +45,7 @@ func (f *fakeFixture) OffScreen() image.Point { return image.Pt(-10, 50) }
 
 func (f *fakeFixture) Exceptions() map[drivertest.Promise]string {
 	return map[drivertest.Promise]string{
-		drivertest.CancelLetsGo: "a combo is one call and cannot stop in between; TestACancelledGestureLetsGo puts it to the others",
+		drivertest.CancelLetsGo: "a combo is one call and cannot stop in between; TestB19_ACancelledGestureLetsGo puts it to the others",
 	}
 }
 

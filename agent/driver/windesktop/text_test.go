@@ -104,6 +104,7 @@ func TestB08_HalvesOfASurrogatePairLeaveInOneCall(t *testing.T) {
 }
 
 func TestB08_CharactersArePaced(t *testing.T) {
+	wholeCalls(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newFake()
 		var at []time.Time
@@ -140,6 +141,7 @@ func TestB08_WhatNoKeyTypesIsRefusedBeforeAnythingIsTyped(t *testing.T) {
 }
 
 func TestB05_TheRestIsNotTypedIntoAWindowThatCameToTheFront(t *testing.T) {
+	wholeCalls(t)
 	for _, mode := range []TypeMode{Unicode, ScanCodes} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newFake()
