@@ -12,6 +12,7 @@ import (
 	"net"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -51,6 +52,8 @@ type Config struct {
 	KeepaliveTimeout time.Duration  // 0 means 5 s
 	Remember         int            // actions remembered; 0 means 256
 	Masks            []work.Mask    // what no picture shows, whatever the action
+	Popups           []work.Popup   // how windows that get in the way on this machine are closed
+	Restless         []work.Mask    // what changes by itself, such as a clock
 	MaxWaiting       int64          // bytes of pictures that wait for their upload; 0 means 256 MiB
 	MinDisplay       image.Point    // smallest usable primary monitor; zero: any
 	Random           func() float64 // for the jitter; nil means math/rand
@@ -83,7 +86,7 @@ func New(cfg Config) (*Agent, error) {
 	if cfg.Remember < 0 {
 		errs = append(errs, fmt.Errorf("%d actions can't be remembered", cfg.Remember))
 	}
-	for _, m := range cfg.Masks {
+	for _, m := range slices.Concat(cfg.Masks, cfg.Restless) {
 		if err := mask.Check(m); err != nil {
 			errs = append(errs, err)
 		}
@@ -115,7 +118,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	evidence := link.NewEvidence(waiting, log)
 	executor := execute.New(execute.Config{
 		Driver: a.cfg.Driver, Anchors: evidence, Evidence: evidence, Secrets: a.cfg.Secrets,
-		Masks: a.cfg.Masks, Begun: journal.Memory().Begun(), MinDisplay: a.cfg.MinDisplay, Log: log,
+		Masks: a.cfg.Masks, Begun: journal.Memory().Begun(), Popups: a.cfg.Popups, Restless: a.cfg.Restless,
+		MinDisplay: a.cfg.MinDisplay, Log: log,
 	})
 	run := runner.New(runner.Config{
 		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember, Shower: a.cfg.Shower, Log: log,

@@ -89,6 +89,11 @@ func (s *screen) Monitors(context.Context) ([]driver.Monitor, error) {
 
 func (s *screen) Windows(context.Context) ([]driver.Window, error) { return nil, nil }
 
+// CaptureWindow takes the screen: its one window fills it.
+func (s *screen) CaptureWindow(ctx context.Context, _ string) (driver.Picture, error) {
+	return s.Capture(ctx)
+}
+
 func (s *screen) Capture(context.Context) (driver.Picture, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

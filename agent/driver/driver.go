@@ -56,6 +56,7 @@ type WindowEyes interface {
 type Driver interface {
 	Hands
 	Eyes
+	WindowEyes
 }
 
 // Input is one gesture: a Click, Move, Drag, Type, Paste, Combo, Scroll or Focus.
@@ -89,7 +90,10 @@ type (
 	// Type types text as characters, whatever the keyboard's layout. LF is
 	// Enter, HT is Tab; any other control character, CR too, is ErrUnsupported
 	// before anything is typed (see keyname.CheckText).
-	Type struct{ Text string }
+	Type struct {
+		Text string
+		Mode TypeMode // how; a desktop whose only way is by keys takes any
+	}
 	// Paste puts text on the clipboard and presses the system's paste key.
 	Paste struct{ Text string }
 	// Combo presses the keys in order and releases them in reverse. Names are
@@ -114,6 +118,16 @@ func (Paste) input()  {}
 func (Combo) input()  {}
 func (Scroll) input() {}
 func (Focus) input()  {}
+
+// TypeMode is how a text becomes input.
+type TypeMode int
+
+// The modes.
+const (
+	AsSetUp    TypeMode = iota // as the driver is set up
+	Characters                 // as characters, whatever the layout
+	ScanCodes                  // as keys of the layout; what it has no key for is ErrUnsupported
+)
 
 // Monitor is one monitor of the virtual desktop.
 type Monitor struct {

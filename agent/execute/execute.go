@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"image"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/desktop"
@@ -46,6 +47,8 @@ type Config struct {
 	Secrets    Secrets       // nil: there are none
 	Masks      []work.Mask   // what no picture shows, whatever the action
 	Begun      []work.Begun  // what earlier processes began, oldest first; its masks still count
+	Popups     []work.Popup  // how windows that get in the way on this machine are closed
+	Restless   []work.Mask   // what changes by itself, such as a clock: no effect of an action
 	MinDisplay image.Point   // smallest usable primary monitor; zero: any
 	// Poll is the pause between two looks at the desktop; 0 means 50 ms.
 	Poll time.Duration
@@ -57,6 +60,7 @@ type Executor struct {
 	cfg    Config
 	packer packer
 	veil   veil
+	most   atomic.Int64 // bytes of a picture that the server takes, as the last job said; 0: not known
 }
 
 // New returns an executor.
@@ -114,15 +118,25 @@ type run struct {
 	job     work.Job
 	masks   []work.Mask // the action's, the machine's own, and what other replays have left
 	outcome work.Outcome
+	begun   bool // "started" is on the disk
 	sent    sent
 	before  <-chan *work.Picture // the screen before; nil: not taken
+	places  []image.Point        // where its input goes; none: to what has the keyboard
+	scene   scene                // where the effect is looked for
+	popups  []popup
+	tried   []string // ids of the popups that were to be closed
+	closed  int      // popups that are gone
 }
 
 // Execute performs the job.
 func (e *Executor) Execute(ctx context.Context, job work.Job) work.Outcome {
 	r := &run{Executor: e, job: job, masks: union(e.cfg.Masks, job.Action.Masks, e.veil.left(job.Ref))}
 	r.outcome.StartedAt, r.outcome.Effect = time.Now(), work.NotChecked
-	err := r.perform(ctx)
+	e.most.Store(job.Settings.MaxPicture)
+	err := r.compile()
+	if err == nil {
+		err = r.perform(ctx)
+	}
 	if r.before != nil {
 		r.outcome.Before = <-r.before
 	}
@@ -131,11 +145,34 @@ func (e *Executor) Execute(ctx context.Context, job work.Job) work.Outcome {
 	return r.outcome
 }
 
-// perform goes through the action, step by step, up to the first fault.
+// perform tries the action; again, if it did not find what it expected and a popup that
+// was in the way is gone.
 func (r *run) perform(ctx context.Context) error {
+	for {
+		closed := r.closed
+		err := r.attempt(ctx)
+		if r.sent != nothing || !missed(err) {
+			return err
+		}
+		if blocked := r.unobstructed(ctx); blocked != nil {
+			return blocked
+		}
+		if r.closed == closed {
+			return r.because(ctx, err)
+		}
+	}
+}
+
+// attempt goes through the action, step by step, up to the first fault.
+func (r *run) attempt(ctx context.Context) error {
 	a := &r.job.Action
 	if err := r.usable(ctx); err != nil {
 		return err
+	}
+	if !looksOnly(a.Do) {
+		if err := r.unobstructed(ctx); err != nil {
+			return err
+		}
 	}
 	if a.WindowBefore != "" {
 		r.job.Doing("checking the window in front")
@@ -189,14 +226,9 @@ func (r *run) input(ctx context.Context, inputs []driver.Input) error {
 	if err != nil {
 		return err
 	}
-	if err := r.job.Begin(); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		// No result: the action runs when the journal can be written again.
-		return faultf(work.DesktopUnavailable, "nothing was sent, because the agent cannot keep its journal: %v", err)
+	if err := r.begin(ctx); err != nil {
+		return err
 	}
-	r.veil.begin(work.Begun{Ref: r.job.Ref, Masks: r.job.Action.Masks})
 	r.job.Doing("sending input")
 	for _, in := range inputs {
 		if err := r.cfg.Driver.Do(ctx, in); err != nil {
@@ -207,6 +239,33 @@ func (r *run) input(ctx context.Context, inputs []driver.Input) error {
 	r.sent = all
 	faultpoint.Hit(faultpoint.AgentInputDone, r.job.ActionID)
 	return r.lookAfter(ctx, frame)
+}
+
+// begin puts "started" on the disk, once for the action: no input leaves before.
+func (r *run) begin(ctx context.Context) error {
+	if r.begun {
+		return nil
+	}
+	if err := r.job.Begin(); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		// No result: the action runs when the journal can be written again.
+		return faultf(work.DesktopUnavailable, "nothing was sent, because the agent cannot keep its journal: %v", err)
+	}
+	r.begun = true
+	r.veil.begin(work.Begun{Ref: r.job.Ref, Masks: r.job.Action.Masks})
+	return nil
+}
+
+// looksOnly says whether nothing can be in the way of an action: it shows what is there,
+// or passes the time.
+func looksOnly(g work.Gesture) bool {
+	switch g.(type) {
+	case work.Wait, work.Screenshot:
+		return true
+	}
+	return false
 }
 
 // conclude turns the fault, if there is one, into the outcome.

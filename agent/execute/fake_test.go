@@ -112,6 +112,20 @@ func (s *screen) Capture(context.Context) (driver.Picture, error) {
 	return driver.Picture{Image: s.picture, Taken: time.Now(), Method: "screen"}, nil
 }
 
+func (s *screen) CaptureWindow(_ context.Context, id string) (driver.Picture, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.look()
+	for _, w := range s.windows {
+		if w.ID == id {
+			img := image.NewRGBA(w.Bounds)
+			draw.Draw(img, w.Bounds, s.picture, w.Bounds.Min, draw.Src)
+			return driver.Picture{Image: img, Taken: time.Now(), Method: driver.MethodWindow}, nil
+		}
+	}
+	return driver.Picture{}, driver.ErrGone
+}
+
 // shelf holds the icon as an anchor, a secret, and the evidence.
 type shelf struct {
 	mu      sync.Mutex

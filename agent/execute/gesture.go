@@ -3,6 +3,7 @@ package execute
 import (
 	"context"
 	"errors"
+	"image"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -26,7 +27,7 @@ func (r *run) prepare(ctx context.Context) ([]driver.Input, error) {
 		r.job.Doing("waiting for a window")
 		return nil, r.waitForWindow(ctx, g.Window)
 	case work.Screenshot:
-		return nil, r.screenshot(ctx)
+		return nil, r.screenshot(ctx, g.Window)
 	case work.FocusWindow:
 		r.job.Doing("looking for a window")
 		w, err := r.oneWindow(ctx, g.Window)
@@ -58,6 +59,7 @@ func (r *run) pointing(ctx context.Context) ([]driver.Input, error) {
 	case work.Drag:
 		gesture = func(p place) (driver.Input, error) {
 			to, err := r.resolve(ctx, &g.To, r.job.Settings.ResolveTimeout)
+			r.places = append(r.places, to.at)
 			return driver.Drag{From: p.at, To: to.at, Button: buttons[g.Button]}, err
 		}
 	default:
@@ -81,7 +83,7 @@ func (r *run) typing(ctx context.Context, g work.Type) ([]driver.Input, error) {
 		}
 		text = secret
 	}
-	typed := cleared(g.ClearFirst, driver.Type{Text: text})
+	typed := cleared(g.ClearFirst, written(text, g.Mode))
 	if r.job.Action.Target == nil && r.job.Action.Corrected == nil {
 		return typed, nil
 	}
@@ -103,6 +105,19 @@ func (r *run) waitForTarget(ctx context.Context) error {
 	}
 	_, err := r.find(ctx, t, untilStopped)
 	return err
+}
+
+// written is the gesture that writes a text.
+func written(text string, mode work.TypeMode) driver.Input {
+	switch mode {
+	case work.Clipboard:
+		return driver.Paste{Text: text}
+	case work.Characters:
+		return driver.Type{Text: text, Mode: driver.Characters}
+	case work.ScanCodes:
+		return driver.Type{Text: text, Mode: driver.ScanCodes}
+	}
+	return driver.Type{Text: text}
 }
 
 func cleared(first bool, in driver.Input) []driver.Input {
@@ -137,5 +152,6 @@ func (r *run) find(ctx context.Context, t *work.Target, limit time.Duration) (pl
 	}
 	r.outcome.Method, r.outcome.Score = found.method, found.score
 	r.outcome.Position = &work.Position{X: found.at.X, Y: found.at.Y}
+	r.places = []image.Point{found.at}
 	return found, nil
 }

@@ -124,6 +124,7 @@ func TestTheEffectIsLookedFor(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := newScreen()
+			s.windows[0].Bounds = image.Rect(0, 0, 300, 200) // what changes is in the window in front
 			s.onInput = c.input
 			outcome := perform(t, s, work.Action{Do: work.Combo{Keys: []string{"a"}}, Effect: c.effect})
 			if got := verdict(outcome); got != c.want {

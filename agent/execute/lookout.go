@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/vision"
@@ -48,6 +49,9 @@ func (l *lookout) look(ctx context.Context) (vision.Match, error) {
 	if err != nil {
 		return vision.Match{}, err
 	}
+	if o.Scales, err = l.scales(ctx); err != nil {
+		return vision.Match{}, err
+	}
 	if l.target.Window != "" && o.Region.Intersect(frame.Image.Bounds()).Empty() {
 		return vision.Match{}, faultf(work.TargetOffScreen, "the window %q is off the screen", l.target.Window)
 	}
@@ -60,6 +64,22 @@ func (l *lookout) look(ctx context.Context) (vision.Match, error) {
 	}
 	l.last, l.region, l.result = frame.Image, o.Region, err
 	return match, err
+}
+
+// scales are the sizes that the anchor may have on the monitors that there are.
+func (l *lookout) scales(ctx context.Context) ([]float64, error) {
+	recorded := l.target.Anchor.RecordedScale
+	if recorded == 0 {
+		return nil, nil
+	}
+	monitors, err := l.cfg.Driver.Monitors(ctx)
+	scales := []float64{1}
+	for _, m := range monitors {
+		if ratio := m.Scale / recorded; m.Scale > 0 && !slices.Contains(scales, ratio) {
+			scales = append(scales, ratio)
+		}
+	}
+	return scales, err
 }
 
 func (l *lookout) fetch(ctx context.Context) error {

@@ -7,12 +7,39 @@ import (
 	"image"
 	"image/png"
 	"sync"
+
+	"golang.org/x/image/draw"
 )
 
 // packed is a screenshot as it travels.
 type packed struct {
 	sha256 string
 	png    []byte
+	size   image.Point // in its own pixels
+}
+
+// mostShrunk is how many pixels of the screen one of a picture may stand for: a text is
+// not read on one that is smaller yet.
+const mostShrunk = 4
+
+// fit packs a picture, shrunk as far as it must be for the server to take it. The scale is
+// how many pixels of the screen one of its own stands for.
+func fit(picture *image.RGBA, d delivery) (p packed, scale int, err error) {
+	p, err = d.pack(picture)
+	for scale = 1; err == nil && d.most > 0 && int64(len(p.png)) > d.most && scale < mostShrunk; scale *= 2 {
+		picture = half(picture)
+		p, err = pack(picture)
+	}
+	return p, scale, err
+}
+
+// half returns a picture of half the size. A row or column that is left over at the lower
+// or right edge is dropped, so that each pixel stands for two by two.
+func half(from *image.RGBA) *image.RGBA {
+	size := from.Rect.Size().Div(2)
+	to := image.NewRGBA(image.Rectangle{Max: image.Pt(max(size.X, 1), max(size.Y, 1))})
+	draw.BiLinear.Scale(to, to.Rect, from, image.Rectangle{Min: from.Rect.Min, Max: from.Rect.Min.Add(to.Rect.Max.Mul(2))}, draw.Src, nil)
+	return to
 }
 
 // pack makes a PNG of a picture that is masked already.
@@ -23,7 +50,7 @@ func pack(picture *image.RGBA) (packed, error) {
 		return packed{}, err
 	}
 	sum := sha256.Sum256(out.Bytes())
-	return packed{sha256: hex.EncodeToString(sum[:]), png: out.Bytes()}, nil
+	return packed{hex.EncodeToString(sum[:]), out.Bytes(), picture.Rect.Size()}, nil
 }
 
 // packer makes PNGs. It remembers the last one: the screen before an action is

@@ -24,15 +24,16 @@ type shot struct {
 // errMoved says that a mask may have been meant for another place of the picture.
 var errMoved = errors.New("the monitors changed while it was taken")
 
-// shoot takes a picture. The masks that it may get need the monitors as they were
-// at that moment, so they are looked at before and after.
-func (e *Executor) shoot(ctx context.Context, masked bool) (shot, error) {
-	if !masked || e.cfg.Evidence == nil {
-		frame, err := e.cfg.Driver.Capture(ctx)
+// shoot takes a picture. The masks that it may get, and the places on it that somebody
+// may name, need the monitors as they were at that moment, so they are looked at before
+// and after.
+func (e *Executor) shoot(ctx context.Context, take func(context.Context) (driver.Picture, error)) (shot, error) {
+	if e.cfg.Evidence == nil {
+		frame, err := take(ctx)
 		return shot{Picture: frame}, err
 	}
 	monitors, unknown := e.cfg.Driver.Monitors(ctx)
-	frame, err := e.cfg.Driver.Capture(ctx)
+	frame, err := take(ctx)
 	if err != nil || unknown != nil {
 		return shot{Picture: frame, unknown: unknown}, err
 	}
@@ -45,38 +46,62 @@ func (e *Executor) shoot(ctx context.Context, masked bool) (shot, error) {
 
 // masked returns the part of the picture that may leave the machine.
 func (s shot) masked(masks []work.Mask) mask.Masked {
-	if len(masks) > 0 && s.unknown != nil {
+	switch {
+	case len(masks) > 0 && s.unknown != nil:
 		return mask.Black(s.Image, "where its masks lie is not known: "+s.unknown.Error())
+	case s.Method != driver.MethodScreen:
+		return mask.ApplyToWindow(s.Image, s.monitors, masks)
 	}
 	return mask.Apply(s.Image, s.monitors, masks)
 }
 
+// delivery is how a picture leaves: packed, small enough, to whom.
+type delivery struct {
+	pack func(*image.RGBA) (packed, error)
+	most int64 // bytes that the server takes
+	keep func(sha256 string, png []byte) (refusal string)
+}
+
 // named masks and packs the picture, hands it over, and names it.
-func (s shot) named(
-	masks []work.Mask, pack func(*image.RGBA) (packed, error), keep func(string, []byte) string,
-) (*work.Picture, error) {
+func (s shot) named(masks []work.Mask, d delivery) (*work.Picture, error) {
 	m := s.masked(masks)
-	p, err := pack(m.Image)
+	p, scale, err := fit(m.Image, d)
 	if err != nil {
 		return nil, err
 	}
-	notes := []string{m.Why, keep(p.sha256, p.png)}
-	if vision.Uniform(s.Image) {
-		notes = append(notes, "the picture is of one colour: the desktop may not have been drawn")
+	notes := []string{s.Note, m.Why, d.keep(p.sha256, p.png)}
+	if !strings.Contains(s.Note, driver.NoteOneColour) && vision.Uniform(s.Image) {
+		notes = append(notes, driver.NoteOneColour)
 	}
 	notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
-	return &work.Picture{
+	bounds := s.Image.Bounds()
+	out := &work.Picture{
 		SHA256: p.sha256, TakenAt: s.Taken, Method: s.Method, Note: strings.Join(notes, "; "), Masks: m.Count,
-	}, nil
+		Origin: work.Position{X: bounds.Min.X, Y: bounds.Min.Y}, Width: p.size.X, Height: p.size.Y, Scale: float64(scale),
+	}
+	if s.unknown == nil {
+		out.Geometry, out.Monitor = driver.Geometry(s.monitors), s.monitor()
+	}
+	return out, nil
+}
+
+// monitor is the index of the one that all of the picture lies on; nil: it shows more.
+func (s shot) monitor() *int {
+	for _, m := range s.monitors {
+		if s.Method != driver.MethodScreen && s.Image.Rect.In(m.Bounds) {
+			return &m.Index
+		}
+	}
+	return nil
 }
 
 // Received says what no picture of the newest dispatch shows. It is called before
 // anything of that dispatch is done.
 func (e *Executor) Received(masks []work.Mask) { e.veil.receive(masks) }
 
-// shoot takes a picture of the action.
+// shoot takes a picture of the screen.
 func (r *run) shoot(ctx context.Context) (shot, error) {
-	return r.Executor.shoot(ctx, len(r.masks) > 0)
+	return r.Executor.shoot(ctx, r.cfg.Driver.Capture)
 }
 
 // Picture takes a picture of the screen as it is, beside whatever is executing,
@@ -101,12 +126,12 @@ func (r *run) picture(ctx context.Context) (*work.Picture, error) {
 	if err := r.usable(ctx); err != nil {
 		return nil, err
 	}
-	frame, err := r.Executor.shoot(ctx, true)
+	frame, err := r.shoot(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r.masks = union(r.masks, r.veil.all())
 	// Packed apart: an action under way is not made to wait, and finds the last
 	// screen of its own in its packer.
-	return frame.named(r.masks, pack, r.cfg.Evidence.KeepFirst)
+	return frame.named(r.masks, delivery{pack, r.most.Load(), r.cfg.Evidence.KeepFirst})
 }

@@ -26,10 +26,12 @@ type place struct {
 
 // The methods beside the ways of package work.
 const (
-	methodCorrection  = "correction"   // a person showed it
-	methodPoint       = "point"        // fractions of a monitor
-	methodWindow      = "window"       // the middle of a window
-	methodWindowPoint = "window_point" // fractions of a window
+	methodCorrection = "correction" // a person showed it
+	methodPoint      = "point"      // fractions of a monitor
+
+	methodPicturePoint = "picture_point" // a pixel of a picture
+	methodWindow       = "window"        // the middle of a window
+	methodWindowPoint  = "window_point"  // fractions of a window
 )
 
 // locate returns the action's place: where a person showed it, else its target.
@@ -65,7 +67,7 @@ func (r *run) resolve(ctx context.Context, t *work.Target, limit time.Duration) 
 		}
 	}
 	if missed != nil {
-		if t.Point == nil {
+		if t.Point == nil && t.OnPicture == nil {
 			return place{}, missed
 		}
 		r.outcome = r.outcome.Warned(work.VisualResolveFailed)
@@ -76,6 +78,8 @@ func (r *run) resolve(ctx context.Context, t *work.Target, limit time.Duration) 
 // plain returns a place that needs no look at the screen's content.
 func (r *run) plain(ctx context.Context, t *work.Target, limit time.Duration) (place, error) {
 	switch {
+	case t.OnPicture != nil:
+		return r.onPicture(ctx, *t.OnPicture)
 	case t.Window != "":
 		return r.inWindow(ctx, t, limit)
 	case t.Point != nil:
@@ -131,7 +135,7 @@ func (r *run) byTemplate(ctx context.Context, t *work.Target, limit time.Duratio
 	}
 	var match vision.Match
 	var reason error
-	ok, err := r.until(ctx, limit, func() (bool, error) {
+	ok, err := r.watch(ctx, limit, func() (bool, error) {
 		match, reason = l.look(ctx)
 		var f *fault
 		switch {
@@ -160,7 +164,7 @@ func (r *run) byTemplate(ctx context.Context, t *work.Target, limit time.Duratio
 func (r *run) inWindow(ctx context.Context, t *work.Target, limit time.Duration) (place, error) {
 	var found place
 	var reason error
-	ok, err := r.until(ctx, limit, func() (bool, error) {
+	ok, err := r.watch(ctx, limit, func() (bool, error) {
 		var w driver.Window
 		if w, reason = r.windowByTitle(ctx, t.Window); reason != nil {
 			if fallsThrough(reason) {
@@ -181,6 +185,21 @@ func (r *run) inWindow(ctx context.Context, t *work.Target, limit time.Duration)
 		return place{}, reason
 	}
 	return r.onScreen(ctx, found)
+}
+
+// onPicture maps a pixel of a picture that was taken earlier back to the screen. On
+// other monitors than those that it was taken of it may be anywhere.
+func (r *run) onPicture(ctx context.Context, p work.PicturePoint) (place, error) {
+	monitors, err := r.cfg.Driver.Monitors(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	if now := driver.Geometry(monitors); now != p.Geometry {
+		return place{}, faultf(work.TargetOffScreen, "the monitors have changed since the picture was taken: their geometry was %s, and is %s", p.Geometry, now)
+	}
+	// The middle of the pixel, in pixels of the screen.
+	at := func(origin, pixel int) int { return origin + int(math.Floor(p.Scale*(float64(pixel)+0.5))) }
+	return r.onScreen(ctx, place{image.Pt(at(p.Origin.X, p.X), at(p.Origin.Y, p.Y)), methodPicturePoint, 1})
 }
 
 // monitor returns the monitor that fractions refer to.
@@ -248,6 +267,9 @@ func describe(t *work.Target) string {
 	}
 	if t.Point != nil {
 		add(true, "the point %.4f, %.4f", t.Point.X, t.Point.Y)
+	}
+	if t.OnPicture != nil {
+		add(true, "the pixel %d, %d of a picture", t.OnPicture.X, t.OnPicture.Y)
 	}
 	add(t.Window != "", "in the window %q", t.Window)
 	return strings.Join(parts, ", ")

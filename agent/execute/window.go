@@ -17,7 +17,7 @@ const shownTitles = 8
 // long as an effect may take: a window that was just asked for needs its time.
 func (r *run) checkTitle(ctx context.Context, want string, code work.Code) error {
 	title := ""
-	ok, err := r.until(ctx, r.job.Settings.EffectTimeout, func() (bool, error) {
+	ok, err := r.watch(ctx, r.job.Settings.EffectTimeout, func() (bool, error) {
 		windows, err := r.cfg.Driver.Windows(ctx)
 		if err != nil {
 			return false, err
@@ -129,7 +129,7 @@ func (r *run) waitForWindow(ctx context.Context, s work.WindowSelector) error {
 		return err
 	}
 	seen := "none"
-	_, err = r.until(ctx, untilStopped, func() (bool, error) {
+	_, err = r.watch(ctx, untilStopped, func() (bool, error) {
 		windows, err := r.cfg.Driver.Windows(ctx)
 		if err != nil {
 			return false, err
@@ -160,7 +160,7 @@ func (r *run) oneWindow(ctx context.Context, s work.WindowSelector) (driver.Wind
 	}
 	var found driver.Window
 	var reason error
-	ok, err := r.until(ctx, r.job.Settings.ResolveTimeout, func() (bool, error) {
+	ok, err := r.watch(ctx, r.job.Settings.ResolveTimeout, func() (bool, error) {
 		if found, reason = r.selectOne(ctx, match); reason == nil {
 			return true, nil
 		}

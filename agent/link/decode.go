@@ -60,7 +60,7 @@ func action(d *reprisev1.Dispatch, k kind.Kind) work.Action {
 	out := work.Action{
 		Kind: k.Name, Do: gesture(a), Intention: a.GetIntention(), Corrected: point(d.GetCorrectedPosition()),
 		WindowBefore: a.GetExpectedWindowBefore(), WindowAfter: a.GetExpectedWindowTitle(), Strict: a.GetSuccessStrict(),
-		Target: target(a.GetTarget()), Masks: masks(d.GetMasks()), Popups: popups(d.GetPopups()),
+		Target: target(a.GetTarget()), Masks: masks(d.GetMasks()), Popups: Popups(d.GetPopups()),
 	}
 	if m := a.GetMonitorResolution(); m != nil {
 		index := int(m.GetIndex())
@@ -85,7 +85,8 @@ func masks(all []*reprisev1.Mask) []work.Mask {
 	return out
 }
 
-func popups(all []*reprisev1.PopupRule) []work.Popup {
+// Popups reads rules for popups.
+func Popups(all []*reprisev1.PopupRule) []work.Popup {
 	var out []work.Popup
 	for _, p := range all {
 		rule := work.Popup{Window: window(p.GetWindow()), Keys: p.GetKeys().GetKeys(), Point: point(p.GetPoint())}

@@ -154,7 +154,7 @@ func TestAPictureSaysWhereItWasTaken(t *testing.T) {
 
 func TestAPopupIsClosedByEscapeUnlessItsRuleSaysHow(t *testing.T) {
 	update := &reprisev1.WindowSelector{Title: "Update", TitleMatch: reprisev1.TitleMatch_TITLE_MATCH_EXACT}
-	got := popups([]*reprisev1.PopupRule{
+	got := Popups([]*reprisev1.PopupRule{
 		{Window: update},
 		{Window: update, Way: &reprisev1.PopupRule_Keys{Keys: &reprisev1.KeyCombo{Keys: []string{"alt", "f4"}}}},
 		{Window: update, Way: &reprisev1.PopupRule_Point{Point: &reprisev1.Point{X: 0.5}}},

@@ -27,16 +27,29 @@ type Masked struct {
 // to none of the monitors, or to one that the frame does not show whole, makes the
 // whole picture black.
 func Apply(frame *image.RGBA, monitors []driver.Monitor, masks []work.Mask) Masked {
+	return apply(frame, monitors, masks, true)
+}
+
+// ApplyToWindow is Apply for a picture of one window, which shows no monitor whole: a
+// mask covers what of it lies in the window.
+func ApplyToWindow(frame *image.RGBA, monitors []driver.Monitor, masks []work.Mask) Masked {
+	return apply(frame, monitors, masks, false)
+}
+
+func apply(frame *image.RGBA, monitors []driver.Monitor, masks []work.Mask, whole bool) Masked {
 	if len(masks) == 0 {
 		return Masked{Image: frame}
 	}
 	areas := make([]image.Rectangle, len(masks))
 	for i, m := range masks {
-		monitor, why := monitorOf(m, monitors, frame.Rect)
+		monitor, why := monitorOf(m, monitors)
+		if why == "" && whole && !monitor.In(frame.Rect) {
+			why = fmt.Sprintf("it does not show monitor %d, which has a mask, whole", m.Monitor)
+		}
 		if why != "" {
 			return Black(frame, why)
 		}
-		areas[i] = Area(m, monitor)
+		areas[i] = Area(m, monitor).Intersect(frame.Rect)
 	}
 	out := Masked{Image: &image.RGBA{Pix: slices.Clone(frame.Pix), Stride: frame.Stride, Rect: frame.Rect}}
 	for _, area := range areas {
@@ -57,16 +70,12 @@ func Black(frame *image.RGBA, why string) Masked {
 }
 
 // monitorOf returns the bounds of the mask's monitor, or why there are none.
-func monitorOf(m work.Mask, monitors []driver.Monitor, frame image.Rectangle) (image.Rectangle, string) {
+func monitorOf(m work.Mask, monitors []driver.Monitor) (image.Rectangle, string) {
 	if err := Check(m); err != nil {
 		return image.Rectangle{}, err.Error()
 	}
 	for _, monitor := range monitors {
-		switch {
-		case monitor.Index != m.Monitor:
-		case monitor.Bounds.Empty() || !monitor.Bounds.In(frame):
-			return image.Rectangle{}, fmt.Sprintf("it does not show monitor %d, which has a mask, whole", m.Monitor)
-		default:
+		if monitor.Index == m.Monitor && !monitor.Bounds.Empty() {
 			return monitor.Bounds, ""
 		}
 	}

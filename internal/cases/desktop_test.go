@@ -145,6 +145,11 @@ func (d *countingDesktop) Windows(context.Context) ([]driver.Window, error) {
 }
 
 // Capture implements driver.Eyes.
+// CaptureWindow takes the screen: its one window fills it.
+func (d *countingDesktop) CaptureWindow(ctx context.Context, _ string) (driver.Picture, error) {
+	return d.Capture(ctx)
+}
+
 func (d *countingDesktop) Capture(ctx context.Context) (driver.Picture, error) {
 	d.mu.Lock()
 	look, looked := d.look, d.looked

@@ -68,6 +68,8 @@ var elsewhere = map[string][2]string{
 	"reprise-agent desktop":     {"agent/cmd/reprise-agent", "TestTheDesktopIsTheOneThatIsSet"},
 	"reprise-agent display":     {"agent/cmd/reprise-agent", "TestTheDisplayIsTheOneThatIsSet"},
 	"reprise-agent dedup-size":  {"agent/cmd/reprise-agent", "TestAnActionBeyondTheDedupSizeIsForgotten"},
+	"reprise-agent restless":    {"agent/cmd/reprise-agent", "TestWhatIsRestlessIsNoEffect"},
+	"reprise-agent popups-file": {"agent/cmd/reprise-agent", "TestThePopupsOfTheFileAreClosed"},
 	"reprise-agent log-level":   {"agent/cmd/reprise-agent", "TestTheLogHasTheLevelAndTheFormThatAreSet"},
 	"reprise-agent log-format":  {"agent/cmd/reprise-agent", "TestTheLogHasTheLevelAndTheFormThatAreSet"},
 }

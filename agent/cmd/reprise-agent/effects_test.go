@@ -19,6 +19,7 @@ import (
 	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
 )
 
 // write makes a file and returns its path.
@@ -130,6 +131,52 @@ func TestASecretOfTheSecretsDirIsTyped(t *testing.T) {
 	}
 	if r, text := typed("b", "--secrets-dir", dir); !r.GetSuccess() || text != "s3cret" {
 		t.Errorf("with it: %v, typed %q", r.GetError(), text)
+	}
+}
+
+func TestWhatIsRestlessIsNoEffect(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		more []string
+		want reprisev1.Effect
+	}{{nil, reprisev1.Effect_EFFECT_SEEN}, {[]string{"--restless", "0:0,0,1,1"}, reprisev1.Effect_EFFECT_NONE_SEEN}} {
+		d, p := newDesk(t), newPlane(t)
+		start(t, args(t, p, d, tt.more...)...)
+		c := p.open()
+		p.do(c, "a", 1, &reprisev1.Action{
+			Kind: &reprisev1.Action_Click{Click: &reprisev1.Click{}}, ExpectedEffect: reprisev1.ExpectedEffect_EXPECTED_EFFECT_NONE,
+			Target: &reprisev1.Target{WindowTitle: "Notes", Point: &reprisev1.Point{X: 0.5, Y: 0.5}},
+		})
+		r := p.do(c, "b", 1, &reprisev1.Action{
+			Kind:           &reprisev1.Action_Type{Type: &reprisev1.Type{Content: &reprisev1.Type_Text{Text: "hello"}}},
+			ExpectedEffect: reprisev1.ExpectedEffect_EXPECTED_EFFECT_CHANGE,
+		})
+		if !r.GetSuccess() || r.GetEffect() != tt.want {
+			t.Errorf("with %v: %v %v", tt.more, r.GetEffect(), r.GetError())
+		}
+	}
+}
+
+func TestThePopupsOfTheFileAreClosed(t *testing.T) {
+	t.Parallel()
+	rules := write(t, t.TempDir(), "popups.yaml", "popups:\n  - window: {title: Notice, titleMatch: exact}\n    point: {x: 0.84, y: 0.78}\n")
+	for _, tt := range []struct {
+		more    []string
+		handled bool
+	}{{nil, false}, {[]string{"--popups-file", rules}, true}} {
+		d, p := newDesk(t), newPlane(t)
+		start(t, args(t, p, d, tt.more...)...)
+		c := p.open()
+		_, err := d.control.Popup(t.Context(), wire.GenericDialog())
+		must(t, err)
+		r := p.do(c, "a", 1, save())
+		if handled := slices.Contains(r.GetWarnings(), reprisev1.Warning_WARNING_POPUP_HANDLED); handled != tt.handled || handled && d.saved() != 1 {
+			t.Errorf("with %v: %v, %d clicks", tt.more, r, d.saved())
+		}
+	}
+	out := &watched{}
+	if err := execute(t.Context(), out, append([]string{"run"}, args(t, newPlane(t), newDesk(t), "--popups-file", filepath.Join(t.TempDir(), "none"))...)...); err == nil {
+		t.Error("a file that is not there is no fault")
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"image"
 	"log/slog"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 	"github.com/reprise-rpa/reprise/internal/logs"
+	"github.com/reprise-rpa/reprise/internal/workflow"
 )
 
 func runCommand() *cobra.Command {
@@ -59,13 +61,20 @@ func run(cmd *cobra.Command, s settings, warnings []string) error {
 		Server: s.Server, MachineID: s.Machine, Driver: desktop, StateDir: s.StateDir, CAFile: s.CAFile,
 		Backoff: backoff.Policy{Steps: s.Backoff}, KeepaliveTime: s.KeepaliveTime, KeepaliveTimeout: s.KeepaliveTimeout,
 		Remember: s.Remember, MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height),
-		Masks: s.Masks, MaxWaiting: int64(s.MaxWaiting), Version: buildinfo.Version(), Log: log,
+		Masks: s.Masks, Restless: s.Restless, MaxWaiting: int64(s.MaxWaiting), Version: buildinfo.Version(), Log: log,
 	}
 	if s.TokenFile != "" {
 		cfg.Token = link.TokenFile(s.TokenFile)
 	}
 	if s.SecretsDir != "" {
 		cfg.Secrets = agent.SecretsDir(s.SecretsDir)
+	}
+	if s.PopupsFile != "" {
+		rules, err := workflow.LoadPopups(s.PopupsFile)
+		if err != nil {
+			return fmt.Errorf("popups-file: %w", err)
+		}
+		cfg.Popups = link.Popups(rules)
 	}
 	a, err := agent.New(cfg)
 	if err != nil {
@@ -81,8 +90,11 @@ type openedDesktop interface {
 }
 
 func openDesktop(s settings, log *slog.Logger) (openedDesktop, error) {
-	if s.Driver == driverVirtual {
+	switch s.Driver {
+	case driverVirtual:
 		return virtualdesktop.New(s.Desktop), nil
+	case driverWindows:
+		return openWindows(s, log)
 	}
 	return openX11(s, log)
 }

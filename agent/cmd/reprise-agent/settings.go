@@ -23,6 +23,14 @@ const configEnv = "RPA_AGENT_CONFIG"
 const (
 	driverVirtual = "virtual"
 	driverX11     = "x11"
+	driverWindows = "windows"
+)
+
+// The ways to type, by the names of the schema.
+const (
+	typeCharacters = "characters"
+	typeScanCodes  = "scan_codes"
+	typeClipboard  = "clipboard"
 )
 
 // leastKeepalive is what gRPC makes of any shorter keepalive of a client, without a
@@ -38,7 +46,9 @@ type settings struct {
 	KeepaliveTime, KeepaliveTimeout                          time.Duration
 	Remember, MaxWaiting                                     int
 	MinDisplay                                               setting.Size
-	Masks                                                    []work.Mask
+	Masks, Restless                                          []work.Mask
+	PopupsFile, TypeMode                                     string
+	TypePace, RestoreClipboard                               time.Duration
 	LogLevel, LogFormat                                      string
 }
 
@@ -65,7 +75,7 @@ func declarePlace(set *setting.Set, s *settings) {
 			Help: "Folder for the agent's memory, made when missing. It must outlive the process. Required."},
 		setting.Setting{Name: "secrets-dir", Env: "RPA_SECRETS_DIR", Value: setting.Text(&s.SecretsDir, ""),
 			Help: "Folder with the secrets that may be typed, one a file, by its name; empty: there are none."},
-		setting.Setting{Name: "driver", Env: "RPA_DRIVER", Value: setting.Enum(&s.Driver, driverX11, driverVirtual, driverX11),
+		setting.Setting{Name: "driver", Env: "RPA_DRIVER", Value: setting.Enum(&s.Driver, defaultDriver, driverVirtual, driverX11, driverWindows),
 			Help: "What kind of desktop to drive."},
 		setting.Setting{Name: "desktop", Env: "RPA_DESKTOP", Value: setting.Text(&s.Desktop, ""),
 			Help: "Address of the virtual desktop's input door, for driver virtual."},
@@ -94,6 +104,16 @@ func declareBehaviour(set *setting.Set, s *settings) {
 		setting.Setting{Name: "masks", Env: "RPA_MASKS", Value: setting.Parsed(&s.Masks, nil, "masks", mask.Parse, mask.Format),
 			Help: "Rectangles that no picture shows, monitor:left,top,width,height in fractions of the monitor, " +
 				"such as 0:0.1,0.2,0.3,0.4;1:0,0,1,0.05; those of a workflow are added."},
+		setting.Setting{Name: "restless", Env: "RPA_RESTLESS", Value: setting.Parsed(&s.Restless, nil, "rectangles", mask.Parse, mask.Format),
+			Help: "Rectangles, written as masks, that change by themselves, such as a clock: no effect of an action is seen in them."},
+		setting.Setting{Name: "popups-file", Env: "RPA_POPUPS_FILE", Value: setting.Text(&s.PopupsFile, ""),
+			Help: "YAML file with rules for popups on this machine, as a workflow's popups; those of a workflow are added. Empty: there are none."},
+		setting.Setting{Name: "type-mode", Env: "RPA_TYPE_MODE", Value: setting.Enum(&s.TypeMode, typeCharacters, typeCharacters, typeScanCodes, typeClipboard),
+			Help: "How text is typed where an action does not say, for driver windows: scan_codes for viewers of remote desktops, which pass keys on and no characters."},
+		setting.Setting{Name: "type-pace", Env: "RPA_TYPE_PACE_S", Value: setting.Duration(&s.TypePace, 5*time.Millisecond, time.Microsecond, time.Second),
+			Help: "Pause between two characters, for driver windows."},
+		setting.Setting{Name: "restore-clipboard", Env: "RPA_RESTORE_CLIPBOARD_S", Value: setting.Duration(&s.RestoreClipboard, time.Second, 0, time.Minute),
+			Help: "After how long the former text is put back on the clipboard, for driver windows; 0: never."},
 		setting.Setting{Name: "log-level", Env: "RPA_LOG_LEVEL", Value: setting.Enum(&s.LogLevel, "info", "debug", "info", "warn", "error"),
 			Help: "Least level of log lines."},
 		setting.Setting{Name: "log-format", Env: "RPA_LOG_FORMAT", Value: setting.Enum(&s.LogFormat, "text", "text", "json"),

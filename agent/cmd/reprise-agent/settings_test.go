@@ -35,6 +35,11 @@ var sample = map[string]struct {
 	"max-waiting-pictures-bytes": {flag: "2000000", want: 2_000_000, wrong: "5"},
 	"min-display":                {flag: "800x600", want: setting.Size{Width: 800, Height: 600}, wrong: "wide"},
 	"masks":                      {flag: "0:0,0,1,0.5", want: []work.Mask{{Width: 1, Height: 0.5}}, wrong: "0:0,0,2,1"},
+	"restless":                   {flag: "0:0,0,1,0.5", want: []work.Mask{{Width: 1, Height: 0.5}}, wrong: "0:0,0,2,1"},
+	"popups-file":                {flag: "p.yaml", want: "p.yaml"},
+	"type-mode":                  {flag: "scan_codes", want: "scan_codes", wrong: "morse"},
+	"type-pace":                  {flag: "20ms", env: "0.02", want: 20 * time.Millisecond, wrong: "0"},
+	"restore-clipboard":          {flag: "0s", env: "0", want: time.Duration(0), wrong: "x"},
 	"log-level":                  {flag: "debug", want: "debug", wrong: "loud"},
 	"log-format":                 {flag: "json", want: "json", wrong: "xml"},
 }

@@ -7,7 +7,10 @@ import (
 	"log/slog"
 )
 
+// defaultDriver is what there is to drive on this system.
+const defaultDriver = driverWindows
+
 // errNoX11 says that there is no X display to drive.
-var errNoX11 = errors.New("driver x11 is for Unix; this build drives the virtual desktop alone (--driver virtual)")
+var errNoX11 = errors.New("driver x11 is for Unix; this build drives windows and the virtual desktop (--driver windows, --driver virtual)")
 
 func openX11(settings, *slog.Logger) (openedDesktop, error) { return nil, errNoX11 }

@@ -14,3 +14,6 @@ func openX11(s settings, log *slog.Logger) (openedDesktop, error) {
 		Display: s.Display, MinSize: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height), Log: log,
 	})
 }
+
+// defaultDriver is what there is to drive on this system.
+const defaultDriver = driverX11

@@ -68,7 +68,7 @@ func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
 		if err = keyname.CheckText(in.Text); err != nil {
 			return 0, unsupported(err)
 		}
-		return d.write(ctx, nameOf(in), in.Text, d.config.TypeMode)
+		return d.write(ctx, nameOf(in), in.Text, d.mode(in))
 	case driver.Paste:
 		return d.write(ctx, nameOf(in), in.Text, Clipboard)
 	}
@@ -194,11 +194,22 @@ func (d *Driver) awaitTurn(ctx context.Context, in driver.Input) error {
 }
 
 func (d *Driver) pastes(in driver.Input) bool {
-	switch in.(type) {
+	switch in := in.(type) {
 	case driver.Paste:
 		return true
 	case driver.Type:
-		return d.config.TypeMode == Clipboard
+		return d.mode(in) == Clipboard
 	}
 	return false
+}
+
+// mode is how a text is typed: as it is asked for, or as it is set up.
+func (d *Driver) mode(in driver.Type) TypeMode {
+	switch in.Mode {
+	case driver.Characters:
+		return Unicode
+	case driver.ScanCodes:
+		return ScanCodes
+	}
+	return d.config.TypeMode
 }

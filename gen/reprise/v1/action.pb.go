@@ -2225,9 +2225,10 @@ type AnchorImage struct {
 	Offset *Point `protobuf:"bytes,3,opt,name=offset,proto3" json:"offset,omitempty"`
 	// Least score, 0 to 1; 0: by setting.
 	MinScore float64 `protobuf:"fixed64,4,opt,name=min_score,json=minScore,proto3" json:"min_score,omitempty"`
-	// Scaling of the monitor that the picture was cut from, such as 1.25 for 125 %; 0: not
-	// known. On a monitor with another scaling the picture is looked for in the size that
-	// it has there; if it is not known, in each of 100, 125, 150, 175 and 200 %.
+	// Scaling of the monitor that the picture was cut from, such as 1.25 for 125 %. On a
+	// monitor with another scaling the picture is looked for in the size that it has there
+	// as well. 0: not known; then it is looked for as it is and in no other size, since a
+	// smaller or larger likeness may be something else.
 	RecordedScale float64 `protobuf:"fixed64,5,opt,name=recorded_scale,json=recordedScale,proto3" json:"recorded_scale,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
