@@ -95,6 +95,5 @@ func (g *grid) reaches(dot, square float32, inner float64, p *place, need float6
 	// features seen from there can have.
 	length := p.norm + math.Abs(mean)*math.Sqrt(p.pixels)
 	left := p.energy - features + rounding*length*length
-	most := float64(dot) - g.root*mean*g.sum + rounding*g.norm*length + g.rest*math.Sqrt(max(left, 0))
-	return most >= need
+	return exceeds(g.rest, left, need-(float64(dot)-g.root*mean*g.sum+rounding*g.norm*length))
 }

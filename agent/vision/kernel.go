@@ -6,7 +6,7 @@ package vision
 // of block means but for the rounding that grid.reaches allows for.
 
 // block is how many pixels are multiplied at once.
-const block = 16
+const block = 32
 
 // plainWeighBlocks writes, for each place of a strip, the sum of the products of
 // its k by k features with the weights, and that of the features' squares. The

@@ -14,8 +14,8 @@ func gridSizes() []int {
 }
 
 // mostBlocks is how many blocks can be multiplied without overflow: a sum of
-// 32,768 products of 255 by 255 is just under 2^31.
-const mostBlocks = 2048
+// 131,072 products of 255 by mostWeight is just under 2^31.
+const mostBlocks = 4096
 
 // product multiplies the rows with the window whose corner is pix[at].
 func (r *rows) product(pix []uint8, at int) int64 {
@@ -26,7 +26,7 @@ func (r *rows) product(pix []uint8, at int) int64 {
 	step := mostBlocks / r.blocks
 	for i := 0; i < len(r.offsets); i += step {
 		n := min(step, len(r.offsets)-i)
-		sum += int64(multiplyRows(&r.values[i*r.blocks*block], &pix[at], &r.offsets[i], n, r.blocks))
+		sum += int64(multiplyRows(&r.weights[i*r.blocks*block], &pix[at], &r.offsets[i], n, r.blocks))
 	}
 	return sum
 }
@@ -45,7 +45,7 @@ func weighBlocks(dots, squares *[strip]float32, boxes, weights []float32, k, rig
 // of pixels begin at the offsets from pix. It needs AVX2.
 //
 //go:noescape
-func multiplyRows(values *int16, pix *uint8, offsets *int, n, blocks int) int32
+func multiplyRows(weights *int8, pix *uint8, offsets *int, n, blocks int) int32
 
 // weighStrip is plainWeighBlocks. It needs AVX2 and FMA.
 //

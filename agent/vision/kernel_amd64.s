@@ -1,53 +1,50 @@
 #include "textflag.h"
 
-// func multiplyRows(values *int16, pix *uint8, offsets *int, n, blocks int) int32
+// func multiplyRows(weights *int8, pix *uint8, offsets *int, n, blocks int) int32
+//
+// Products of two pixels are added in 16 bits, which weights of up to 64 allow,
+// then in 32: Y0 and Y1 are the sums, Y2 is 1 sixteen times.
 TEXT ·multiplyRows(SB), NOSPLIT, $0-44
-	MOVQ values+0(FP), SI
+	MOVQ weights+0(FP), SI
 	MOVQ pix+8(FP), DI
 	MOVQ offsets+16(FP), R8
 	MOVQ n+24(FP), R9
 	MOVQ blocks+32(FP), R10
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
+	VPXOR    Y0, Y0, Y0
+	VPXOR    Y1, Y1, Y1
+	VPCMPEQW Y2, Y2, Y2
+	VPSRLW   $15, Y2, Y2
 
 row:
 	MOVQ (R8), R11
 	ADDQ $8, R8
 	ADDQ DI, R11
 	MOVQ R10, CX
-	SUBQ $4, CX
-	JLT  rest
+	SUBQ $2, CX
+	JLT  one
 
-four:
-	VPMOVZXBW (R11), Y2
-	VPMOVZXBW 16(R11), Y3
-	VPMOVZXBW 32(R11), Y4
-	VPMOVZXBW 48(R11), Y5
-	VPMADDWD  (SI), Y2, Y2
-	VPMADDWD  32(SI), Y3, Y3
-	VPMADDWD  64(SI), Y4, Y4
-	VPMADDWD  96(SI), Y5, Y5
-	VPADDD    Y2, Y0, Y0
-	VPADDD    Y3, Y1, Y1
-	VPADDD    Y4, Y0, Y0
-	VPADDD    Y5, Y1, Y1
-	ADDQ      $64, R11
-	ADDQ      $128, SI
-	SUBQ      $4, CX
-	JGE       four
-
-rest:
-	ADDQ $4, CX
-	JEQ  next
+two:
+	VMOVDQU    (R11), Y3
+	VMOVDQU    32(R11), Y4
+	VPMADDUBSW (SI), Y3, Y3
+	VPMADDUBSW 32(SI), Y4, Y4
+	VPMADDWD   Y2, Y3, Y3
+	VPMADDWD   Y2, Y4, Y4
+	VPADDD     Y3, Y0, Y0
+	VPADDD     Y4, Y1, Y1
+	ADDQ       $64, R11
+	ADDQ       $64, SI
+	SUBQ       $2, CX
+	JGE        two
 
 one:
-	VPMOVZXBW (R11), Y2
-	VPMADDWD  (SI), Y2, Y2
-	VPADDD    Y2, Y0, Y0
-	ADDQ      $16, R11
-	ADDQ      $32, SI
-	DECQ      CX
-	JNE       one
+	CMPQ CX, $-1
+	JNE  next
+	VMOVDQU    (R11), Y3
+	VPMADDUBSW (SI), Y3, Y3
+	VPMADDWD   Y2, Y3, Y3
+	VPADDD     Y3, Y0, Y0
+	ADDQ       $32, SI
 
 next:
 	DECQ R9

@@ -6,23 +6,25 @@ import (
 	"slices"
 )
 
-// rows are some rows of an anchor, or of weights for its pixels, made ready to
-// be multiplied with windows.
+// rows are weights for some rows of a window, made ready to be multiplied. A
+// weight is at most mostWeight off 0, so that two products fit into 16 bits.
 type rows struct {
 	width   int
-	blocks  int     // how many vectors a row fills
-	values  []int16 // row after row, each filled up with zeros to whole blocks
-	offsets []int   // of the rows in the searched plane, from the window's corner
-	reach   int     // from there to the end of the last block that is read
+	blocks  int    // how many vectors a row fills
+	weights []int8 // row after row, each filled up with zeros to whole blocks
+	offsets []int  // of the rows in the searched plane, from the window's corner
+	reach   int    // from there to the end of the last block that is read
 }
 
-// newRows takes the rows named by which, in this order, out of values of that
-// width. stride is the searched plane's width.
-func newRows(values []int16, width, stride int, which []int) rows {
+const mostWeight = 64
+
+// newRows takes the rows named by which, in this order, out of weights for rows
+// of that width. stride is the searched plane's width.
+func newRows(weights []int8, width, stride int, which []int) rows {
 	r := rows{width: width, blocks: (width + block - 1) / block}
-	r.values = make([]int16, len(which)*r.blocks*block)
+	r.weights = make([]int8, len(which)*r.blocks*block)
 	for i, y := range which {
-		copy(r.values[i*r.blocks*block:], values[y*width:(y+1)*width])
+		copy(r.weights[i*r.blocks*block:], weights[y*width:(y+1)*width])
 		r.offsets = append(r.offsets, y*stride)
 		r.reach = max(r.reach, y*stride+r.blocks*block)
 	}
@@ -30,11 +32,11 @@ func newRows(values []int16, width, stride int, which []int) rows {
 }
 
 // plainProduct is the product with the window whose corner is pix[at]. Rows of
-// up to 33,000 pixels do not overflow.
+// up to 131,000 pixels do not overflow.
 func (r *rows) plainProduct(pix []uint8, at int) int64 {
 	var sum int64
 	for i, offset := range r.offsets {
-		a := r.values[i*r.blocks*block:][:r.width]
+		a := r.weights[i*r.blocks*block:][:r.width]
 		w := pix[at+offset:][:len(a)]
 		var s0, s1, s2, s3 int32
 		for len(a) >= 4 && len(w) >= 4 {
@@ -52,8 +54,33 @@ func (r *rows) plainProduct(pix []uint8, at int) int64 {
 	return sum
 }
 
+// complete is all of an anchor, in two halves, as its values less middle are
+// twice as large as a weight may be.
+type complete struct{ halves [2]rows }
+
+const middle = 128
+
+func newComplete(p plane, stride int) (c complete) {
+	first, second, all := make([]int8, len(p.pix)), make([]int8, len(p.pix)), make([]int, p.h)
+	for i, v := range p.pix {
+		value := int(v) - middle
+		first[i] = int8(value / 2)
+		second[i] = int8(value - value/2)
+	}
+	for y := range all {
+		all[y] = y
+	}
+	c.halves = [2]rows{newRows(first, p.w, stride, all), newRows(second, p.w, stride, all)}
+	return c
+}
+
+// product is that of the anchor's pixels with the window's, whose sum is sum.
+func (c *complete) product(pix []uint8, at int, sum float64) float64 {
+	return float64(c.halves[0].product(pix, at)+c.halves[1].product(pix, at)) + middle*sum
+}
+
 // part is some rows of the anchor as one feature: their deviation from their
-// own mean, rounded. So the brightness of a window does not count.
+// own mean, stretched and rounded. So the brightness of a window does not count.
 type part struct {
 	rows
 	inverse float64 // 1 / the feature's length
@@ -61,8 +88,8 @@ type part struct {
 	rest    float64 // length of the anchor in all but this part and those before
 }
 
-// partition splits the anchor's rows into parts, those with most structure
-// first. The first part is just large enough for it to drop a place that has
+// partition splits the rows of an anchor that has structure into parts, at least
+// one, those with most structure first. The first part is just large enough for it to drop a place that has
 // nothing to do with the anchor; each that follows is twice as large.
 func partition(p plane, mean, norm, least float64, stride int) []part {
 	order := byStructure(p, mean)
@@ -72,8 +99,7 @@ func partition(p plane, mean, norm, least float64, stride int) []part {
 	for from, n := 0, 1; from < len(order); {
 		which := order[from:min(from+n, len(order))]
 		part, ok := newPart(p, mean, stride, which)
-		first := len(parts) == 0
-		if first && ok && len(which) < len(order) && part.share*part.share < enough {
+		if len(parts) == 0 && len(which) < len(order) && (!ok || part.share*part.share < enough) {
 			n += 1 + n/8
 			continue
 		}
@@ -104,37 +130,58 @@ func byStructure(p plane, mean float64) []int {
 
 // newPart says false when these rows have no structure.
 func newPart(p plane, mean float64, stride int, which []int) (part, bool) {
-	sum := 0
-	for _, y := range which {
-		for _, v := range p.row(y) {
-			sum += int(v)
-		}
+	weights, ok := deviations(p, which)
+	if !ok {
+		return part{}, false
 	}
-	pixels := len(which) * p.w
-	middle := int(math.Round(float64(sum) / float64(pixels)))
-	// A feature's weights add up to 0; what rounding leaves over is spread.
-	spare := sum - middle*pixels
-	weights := make([]int16, len(p.pix))
 	var squares, product float64
 	for _, y := range which {
 		for x, v := range p.row(y) {
-			weight := int(v) - middle
-			switch {
-			case spare > 0:
-				weight--
-				spare--
-			case spare < 0:
-				weight++
-				spare++
-			}
-			weights[y*p.w+x] = int16(weight)
-			squares += float64(weight) * float64(weight)
-			product += float64(weight) * (float64(v) - mean)
+			weight := float64(weights[y*p.w+x])
+			squares += weight * weight
+			product += weight * (float64(v) - mean)
 		}
-	}
-	if squares == 0 {
-		return part{}, false
 	}
 	length := math.Sqrt(squares)
 	return part{rows: newRows(weights, p.w, stride, which), inverse: 1 / length, share: product / length}, true
+}
+
+// deviations are weights for some rows of an anchor that add up to 0. It says
+// false when the rows are all of one grey.
+func deviations(p plane, which []int) ([]int8, bool) {
+	least, most, sum := uint8(255), uint8(0), 0
+	for _, y := range which {
+		for _, v := range p.row(y) {
+			least, most = min(least, v), max(most, v)
+			sum += int(v)
+		}
+	}
+	if least == most {
+		return nil, false
+	}
+	mean := float64(sum) / float64(len(which)*p.w)
+	stretch := (mostWeight - 1) / max(float64(most)-mean, mean-float64(least))
+	weights := make([]int8, len(p.pix))
+	spare := 0
+	for _, y := range which {
+		for x, v := range p.row(y) {
+			weight := int8(math.Round((float64(v) - mean) * stretch))
+			weights[y*p.w+x] = weight
+			spare += int(weight)
+		}
+	}
+	// What rounding leaves over is less than a half for each weight.
+	for _, y := range which {
+		for x := range p.w {
+			switch at := y*p.w + x; {
+			case spare > 0:
+				weights[at]--
+				spare--
+			case spare < 0:
+				weights[at]++
+				spare++
+			}
+		}
+	}
+	return weights, true
 }

@@ -47,6 +47,7 @@ func scan(screen plane, t *template, minScore float64) ([]Match, Match) {
 	bands := map[int]*band{}
 	inBands(screen.h-t.h+1, func(from, to int) {
 		b := &band{screen: screen, template: t, boxes: grids, minScore: minScore}
+		b.raise()
 		b.scan(from, to)
 		lock.Lock()
 		defer lock.Unlock()
@@ -73,6 +74,8 @@ type band struct {
 	minScore float64
 	hits     []Match
 	best     Match
+	least    float64 // score of a place that still matters
+	cut      float64 // what raise says
 
 	// Of the places of one line:
 	sums     []float64   // of their pixels
@@ -142,7 +145,7 @@ func (b *band) sift(i, x, y int, alive uint32) uint32 {
 	g, w := &b.template.grids[i], b.screen.w
 	var dots, squares [strip]float32
 	weighBlocks(&dots, &squares, b.boxes[i][y*w+x:], g.weights, g.k, g.width, g.height*w)
-	least := b.least() * b.template.norm
+	least := b.least * b.template.norm
 	inner := b.inner[i][x:]
 	kept := alive
 	for ; alive != 0; alive &= alive - 1 {
@@ -163,33 +166,53 @@ func (b *band) place(x int) place {
 	}
 }
 
-// least is the least score of a place that still matters.
-func (b *band) least() float64 {
-	return min(b.minScore, max(b.best.Score, b.minScore-nearby)) - slack
-}
-
 // follow follows one place up as far as it can still matter.
 func (b *band) follow(x, y int) {
-	t, p := b.template, b.place(x)
+	t := b.template
 	at := y*b.screen.w + x
-	need := b.least() * t.norm * p.norm
+	energy := b.energies[x]
 	var dot float64
-	left := p.energy
+	left := energy
 	for i := range t.parts {
 		part := &t.parts[i]
 		feature := float64(part.product(b.screen.pix, at)) * part.inverse
+		if i == 0 && feature*math.Abs(feature) < b.cut*energy {
+			return
+		}
 		dot += feature * part.share
 		left -= feature * feature
-		if dot+part.rest*math.Sqrt(max(left, 0)) < need {
+		if i > 0 && !exceeds(part.rest, left, b.least*t.norm*math.Sqrt(energy)-dot) {
 			return
 		}
 	}
-	product := float64(t.whole.product(b.screen.pix, at)) - t.mean*b.sums[x]
-	m := Match{Bounds: image.Rect(x, y, x+t.w, y+t.h), Score: min(product/(t.norm*p.norm), 1), Scale: t.scale}
-	if m.Score > b.best.Score && m.Score >= b.minScore-nearby {
-		b.best = m
-	}
+	norm := t.norm * math.Sqrt(energy)
+	product := t.whole.product(b.screen.pix, at, b.sums[x]) - t.mean*b.sums[x]
+	m := Match{Bounds: image.Rect(x, y, x+t.w, y+t.h), Score: min(product/norm, 1), Scale: t.scale}
 	if m.Score >= b.minScore-slack {
 		b.hits = append(b.hits, m)
 	}
+	if m.Score > b.best.Score && m.Score >= b.minScore-nearby {
+		b.best = m
+		b.raise()
+	}
+}
+
+// raise keeps what follows from the best score so far: the least score that
+// still matters, and how the first part tells it.
+//
+// Between unit vectors the score is the cosine of an angle. The anchor is off
+// its first part by one angle; a window that is to be within acos(least) of the
+// anchor is off that part by no more than both together. So its product with the
+// part, squared with its sign, is at least cut times its energy.
+func (b *band) raise() {
+	b.least = min(b.minScore, max(b.best.Score, b.minScore-nearby)) - slack
+	first := b.template.parts[0]
+	angle := math.Acos(min(first.share/b.template.norm, 1)) + math.Acos(b.least)
+	cosine := math.Cos(min(angle, math.Pi)) - slack
+	b.cut = cosine * math.Abs(cosine)
+}
+
+// exceeds says whether rest times the root of left is at least need.
+func exceeds(rest, left, need float64) bool {
+	return need <= 0 || left > 0 && rest*rest*left >= need*need
 }

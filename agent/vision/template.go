@@ -13,17 +13,15 @@ type template struct {
 	// tell soon that a place is none. whole is all of it, which scores a place.
 	grids []grid
 	parts []part
-	whole rows
+	whole complete
 }
 
 // newTemplate makes an anchor ready for finding at least that score in planes of
 // the width stride. It says false when the anchor has no structure.
 func newTemplate(p plane, least float64, stride int) (*template, bool) {
 	t := &template{w: p.w, h: p.h, scale: 1, pixels: float64(len(p.pix))}
-	values, all := make([]int16, len(p.pix)), make([]int, p.h)
 	var sum, squares float64
-	for i, v := range p.pix {
-		values[i] = int16(v)
+	for _, v := range p.pix {
 		sum += float64(v)
 		squares += float64(v) * float64(v)
 	}
@@ -40,9 +38,6 @@ func newTemplate(p plane, least float64, stride int) (*template, bool) {
 		}
 	}
 	t.parts = partition(p, t.mean, t.norm, least, stride)
-	for y := range all {
-		all[y] = y
-	}
-	t.whole = newRows(values, p.w, stride, all)
+	t.whole = newComplete(p, stride)
 	return t, true
 }
