@@ -7,7 +7,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/reprise-rpa/reprise/agent/agent"
-	"github.com/reprise-rpa/reprise/agent/driver"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
 
@@ -63,7 +62,8 @@ var keepingEffects = []effect{
 	{
 		setting: "evidence-max-bytes", other: "5000",
 		play: func(s *scenario) any {
-			w := s.worldOn(func(d *countingDesktop) driver.Driver { return &slow{countingDesktop: d} })
+			w := s.world()
+			w.desktop.noise = true // no shrinking makes a picture of it so small
 			w.completed(w.create(1))
 			time.Sleep(10 * time.Second)
 			ref := w.relay.reports()[0].GetScreenshotAfter()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"image"
 	"reflect"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-rpa/reprise/agent/driver/windesktop"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/setting"
 )
@@ -42,6 +44,34 @@ var sample = map[string]struct {
 	"restore-clipboard":          {flag: "0s", env: "0", want: time.Duration(0), wrong: "x"},
 	"log-level":                  {flag: "debug", want: "debug", wrong: "loud"},
 	"log-format":                 {flag: "json", want: "json", wrong: "xml"},
+}
+
+// What each of them does to typing and pasting is shown in agent/driver/windesktop.
+func TestTheFlagsOfDriverWindowsReachIt(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want windesktop.Config
+	}{
+		{nil, windesktop.Config{TypeMode: windesktop.Unicode, TypePace: 5 * time.Millisecond, RestoreClipboard: time.Second}},
+		{
+			[]string{"--type-mode=scan_codes", "--type-pace=9ms", "--restore-clipboard=0s"},
+			windesktop.Config{TypeMode: windesktop.ScanCodes, TypePace: 9 * time.Millisecond, RestoreClipboard: windesktop.Never},
+		},
+		{
+			[]string{"--type-mode=clipboard"},
+			windesktop.Config{TypeMode: windesktop.Clipboard, TypePace: 5 * time.Millisecond, RestoreClipboard: time.Second},
+		},
+	} {
+		s, err := loadWith(t, "", nil, append(tt.args, needs...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := windowsConfig(s, nil)
+		got.MinSize = image.Point{} // of every desktop
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%v: (-want +got)\n%s", tt.args, diff)
+		}
+	}
 }
 
 // needs are the flags without which no agent starts.

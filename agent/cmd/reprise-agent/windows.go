@@ -12,12 +12,16 @@ var typeModes = map[string]windesktop.TypeMode{
 }
 
 func openWindows(s settings, log *slog.Logger) (openedDesktop, error) {
+	return windesktop.New(windowsConfig(s, log))
+}
+
+func windowsConfig(s settings, log *slog.Logger) windesktop.Config {
 	restore := s.RestoreClipboard
 	if restore == 0 {
 		restore = windesktop.Never
 	}
-	return windesktop.New(windesktop.Config{
+	return windesktop.Config{
 		TypeMode: typeModes[s.TypeMode], TypePace: s.TypePace, RestoreClipboard: restore,
 		MinSize: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height), Log: log,
-	})
+	}
 }
