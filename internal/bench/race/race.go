@@ -11,8 +11,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Worker is one end of a stream that is handed jobs, one at a time. It is used by
@@ -50,18 +48,15 @@ func Run(workers []Worker, jobs int, h Hooks) (Result, error) {
 		return Result{}, fmt.Errorf("race: %d workers with %d jobs each are none", len(workers), jobs)
 	}
 	c := newCourse(len(workers), jobs)
-	var g errgroup.Group
+	var wait sync.WaitGroup
 	for i, w := range workers {
-		g.Go(func() error {
-			err := c.drive(i, w)
-			if err != nil {
-				c.over.Do(func() { close(c.failed) })
+		wait.Go(func() {
+			if err := c.drive(i, w); err != nil {
+				c.fail(fmt.Errorf("race: worker %d, after %d jobs: %w", i, c.done[i].Load(), err))
 				for _, other := range workers {
 					other.Abort()
 				}
-				return fmt.Errorf("race: worker %d, after %d jobs: %w", i, c.done[i].Load(), err)
 			}
-			return nil
 		})
 	}
 	res, err := c.judge(h)
@@ -70,7 +65,8 @@ func Run(workers []Worker, jobs int, h Hooks) (Result, error) {
 			w.Abort()
 		}
 	}
-	err = errors.Join(g.Wait(), err)
+	wait.Wait()
+	err = errors.Join(c.cause, err)
 	for _, trips := range c.trips {
 		res.RoundTrips = append(res.RoundTrips, trips...)
 	}
@@ -87,7 +83,16 @@ type course struct {
 	first   sync.Once
 	arrived chan struct{} // closed by the first worker that is done
 	over    sync.Once
+	cause   error // the first worker's that failed: the others fail because of it
 	failed  chan struct{}
+}
+
+// fail ends the course; nil: a hook has failed.
+func (c *course) fail(cause error) {
+	c.over.Do(func() {
+		c.cause = cause
+		close(c.failed)
+	})
 }
 
 func newCourse(workers, jobs int) *course {
@@ -143,7 +148,7 @@ func (c *course) judge(h Hooks) (Result, error) {
 	c.ready.Wait()
 	if h.Begin != nil {
 		if err := h.Begin(); err != nil {
-			c.over.Do(func() { close(c.failed) })
+			c.fail(nil)
 			return Result{}, err
 		}
 	}
