@@ -45,37 +45,51 @@ func TestPlantedAnchorIsAlwaysFoundAtItsPlace(t *testing.T) {
 
 // The search drops places early; this one never does.
 func TestSearchFindsWhatACompleteSearchFinds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
-		w, h := rapid.IntRange(2, 36).Draw(t, "w"), rapid.IntRange(2, 36).Draw(t, "h")
-		screen := scene(random, w+rapid.IntRange(0, 12).Draw(t, "more w"), h+rapid.IntRange(0, 12).Draw(t, "more h"), 6)
-		anchor := scene(random, w, h, 6)
-		minScore := rapid.Float64Range(0.3, 1).Draw(t, "least score")
-		tpl, ok := newTemplate(luma(anchor, anchor.Rect), minScore-nearby, screen.Rect.Dx())
-		if !ok {
-			t.Skip("no structure")
-		}
-		hits, best := scan(luma(screen, screen.Rect), tpl, minScore)
-		got := map[image.Point]float64{}
-		for _, m := range hits {
-			got[m.Bounds.Min] = m.Score
-		}
-		want := scores(luma(screen, screen.Rect), luma(anchor, anchor.Rect))
-		top := 0.0
-		for at, score := range want {
-			top = max(top, score)
-			found, hit := got[at]
-			if math.Abs(score-minScore) > 1e-6 && hit != (score > minScore) {
-				t.Fatalf("%v scores %v, least %v: hit = %v", at, score, minScore, hit)
-			}
-			if hit && math.Abs(found-score) > 1e-6 {
-				t.Fatalf("%v scores %v, want %v", at, found, score)
+	withEachKernel(t, func(t *testing.T) { rapid.Check(t, searchesCompletely) })
+}
+
+func FuzzSearchFindsWhatACompleteSearchFinds(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(searchesCompletely))
+}
+
+func searchesCompletely(t *rapid.T) {
+	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+	w, h := rapid.IntRange(1, 40).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
+	img := scene(random, w+rapid.IntRange(0, 40).Draw(t, "more w"), h+rapid.IntRange(0, 6).Draw(t, "more h"), 6)
+	screen, anchor := luma(img, img.Rect), structured(t, random, w, h)
+	if rapid.Bool().Draw(t, "on the screen") {
+		at := image.Pt(random.IntN(screen.w-w+1), random.IntN(screen.h-h+1))
+		fade := 0.2 + 0.8*random.Float64()
+		for y := range h {
+			for x, v := range anchor.row(y) {
+				screen.row(at.Y + y)[at.X+x] = uint8(float64(v)*fade + 40*random.Float64())
 			}
 		}
-		if len(hits) == 0 && top >= minScore-nearby+1e-6 && math.Abs(best.Score-top) > 1e-6 {
-			t.Fatalf("best score %v, want %v", best.Score, top)
+	}
+	minScore := rapid.Float64Range(0.3, 1).Draw(t, "least score")
+	tpl, ok := newTemplate(anchor, minScore-nearby, screen.w)
+	if !ok {
+		t.Skip("no structure")
+	}
+	hits, best := scan(screen, tpl, minScore)
+	got := map[image.Point]float64{}
+	for _, m := range hits {
+		got[m.Bounds.Min] = m.Score
+	}
+	top := 0.0
+	for at, score := range scores(screen, anchor) {
+		top = max(top, score)
+		found, hit := got[at]
+		if math.Abs(score-minScore) > 1e-6 && hit != (score > minScore) {
+			t.Fatalf("%v scores %v, least %v: hit = %v", at, score, minScore, hit)
 		}
-	})
+		if hit && math.Abs(found-score) > 1e-6 {
+			t.Fatalf("%v scores %v, want %v", at, found, score)
+		}
+	}
+	if len(hits) == 0 && top >= minScore-nearby+1e-6 && math.Abs(best.Score-top) > 1e-6 {
+		t.Fatalf("best score %v, want %v", best.Score, top)
+	}
 }
 
 // scores is the correlation of every place by its definition.

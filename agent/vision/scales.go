@@ -9,7 +9,7 @@ import (
 )
 
 // The scalings that a desktop is commonly shown at, in percent.
-var scalings = []int{100, 125, 150, 175, 200}
+var scalings = []float64{100, 125, 150, 175, 200}
 
 // Ratios lists how many times larger an anchor may appear than it was recorded,
 // for Options.Scales: 1 first, then the nearest to it. recorded is the scaling
@@ -18,14 +18,14 @@ var scalings = []int{100, 125, 150, 175, 200}
 // not known: then they are those between any two of these, 21 in all.
 func Ratios(recorded float64) []float64 {
 	from := scalings
-	if percent := int(math.Round(recorded * 100)); percent > 0 {
-		from = []int{percent}
+	if percent := math.Round(recorded * 100); percent > 0 {
+		from = []float64{percent}
 	}
 	ratios := []float64{1}
 	for _, f := range from {
 		for _, to := range scalings {
 			// Equal fractions are equal quotients: division rounds correctly.
-			ratio := float64(to) / float64(f)
+			ratio := to / f
 			if usable(ratio) && !slices.Contains(ratios, ratio) {
 				ratios = append(ratios, ratio)
 			}

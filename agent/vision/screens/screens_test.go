@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"image"
 	"image/draw"
-	"image/png"
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -38,26 +35,6 @@ func TestTheAnchorIsWhereTheSceneSays(t *testing.T) {
 		draw.Draw(there, there.Rect, m.Screen, s.At.Min, draw.Src)
 		if bytes.Equal(there.Pix, m.Anchor.Pix) {
 			t.Errorf("%s: the missing anchor is at %v", k.Name, s.At)
-		}
-	}
-}
-
-// With SCREENS set to a folder the pictures can be looked at.
-func TestScreensCanBeLookedAt(t *testing.T) {
-	folder := os.Getenv("SCREENS")
-	if folder == "" {
-		folder = t.TempDir()
-	}
-	for _, k := range Kinds() {
-		s := k.Found(image.Pt(800, 500), image.Pt(64, 64), 1)
-		for name, img := range map[string]*image.RGBA{k.Name: s.Screen, k.Name + " anchor": s.Anchor} {
-			var packed bytes.Buffer
-			if err := png.Encode(&packed, img); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(folder, name+".png"), packed.Bytes(), 0o600); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 }

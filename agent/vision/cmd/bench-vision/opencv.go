@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"image/color"
 	"io"
 	"os"
 	"os/exec"
@@ -78,7 +77,7 @@ func ppm(img *image.RGBA) []byte {
 	out := fmt.Appendf(nil, "P6 %d %d 255\n", size.X, size.Y)
 	for y := img.Rect.Min.Y; y < img.Rect.Max.Y; y++ {
 		for x := img.Rect.Min.X; x < img.Rect.Max.X; x++ {
-			c := color.RGBA(img.RGBAAt(x, y))
+			c := img.RGBAAt(x, y)
 			out = append(out, c.R, c.G, c.B)
 		}
 	}
