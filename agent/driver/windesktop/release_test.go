@@ -2,6 +2,7 @@ package windesktop
 
 import (
 	"errors"
+	"image"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -72,6 +73,27 @@ func TestB19_AKeyThatSomebodyHoldsDoesNotChangeWhatIsTyped(t *testing.T) {
 			t.Errorf("arrived: %q, %v", win.told().Text, err)
 		}
 	})
+}
+
+func TestB19_AKeyThatSomebodyHoldsDoesNotChangeAClickOrACombo(t *testing.T) {
+	w := newFake()
+	d, win := open(t, w, Config{})
+	for _, in := range []driver.Input{
+		driver.Click{At: image.Pt(200, 200), Count: 1}, driver.Combo{Keys: []string{"f2"}}, driver.Scroll{At: image.Pt(200, 200), Vertical: 1},
+	} {
+		w.down[vkLShift], w.down[vkRMenu] = true, true
+		if err := d.Do(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if down := w.downNames(); len(down) != 0 {
+			t.Errorf("%T: still down: %v", in, down)
+		}
+	}
+	for _, e := range win.told().Events {
+		if len(e.Modifiers) > 0 {
+			t.Errorf("%v arrives with %v", e.Kind, e.Modifiers)
+		}
+	}
 }
 
 func TestKeysOfInputMethodsAreNoKeysLeftDown(t *testing.T) {

@@ -238,3 +238,27 @@ func TestB01_NothingIsSentToADesktopThatCannotTakeIt(t *testing.T) {
 		t.Errorf("sent: %v", got)
 	}
 }
+
+func TestALockKeyThatWasNotSwitchedIsNotSwitchedBack(t *testing.T) {
+	for taken := range 2 { // nothing of the press, or its first half
+		synctest.Test(t, func(t *testing.T) {
+			w := newFake()
+			w.caps = true
+			first := true
+			w.takes = func(events []winapi.Event) int {
+				if first {
+					first = false
+					return taken
+				}
+				return len(events)
+			}
+			d, _ := open(t, w, Config{TypeMode: ScanCodes})
+			if err := d.Do(t.Context(), driver.Type{Text: "a"}); !errors.Is(err, driver.ErrBlocked) {
+				t.Errorf("%v; want %v", err, driver.ErrBlocked)
+			}
+			if !w.caps || len(w.downNames()) != 0 {
+				t.Errorf("%d events taken: caps lock is on: %v, still down: %v", taken, w.caps, w.downNames())
+			}
+		})
+	}
+}

@@ -157,7 +157,7 @@ func TestB05_TheRestIsNotTypedIntoAWindowThatCameToTheFront(t *testing.T) {
 			err := d.Do(t.Context(), driver.Type{Text: "abcdefgh"})
 			var partly *driver.InputError
 			if !errors.Is(err, driver.ErrNotInFront) || !errors.As(err, &partly) || partly.Sent != 8 {
-				t.Errorf("%v; want %v after 8 events", err, driver.ErrNotInFront)
+				t.Fatalf("%v; want %v after 8 events", err, driver.ErrNotInFront)
 			}
 			if !strings.Contains(err.Error(), `"Update ready"`) {
 				t.Errorf("%v does not say what came to the front", err)
