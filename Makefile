@@ -45,6 +45,10 @@ test-x11: ## the driver suite on a real X display (installs xvfb and xterm where
 	@tools/apt-install Xvfb=xvfb xterm=xterm
 	$(GO) test -race -tags x11,faultpoint ./agent/driver/x11desktop/...
 
+.PHONY: test-windows
+test-windows: ## the tests of the Windows packages as Windows programs, under Wine (installed where missing)
+	@tools/test-windows
+
 .PHONY: cases
 cases: ## the contract's cases, one line each
 	@tools/cases
@@ -68,6 +72,10 @@ docs-check: ## run the commands of the pages, read their snippets, follow their 
 .PHONY: bench
 bench: ## what must be fast, as ratios to what is measured in the same run, with a profile
 	@tools/bench
+
+.PHONY: bench-vision
+bench-vision: ## finding a picture, against OpenCV on the same pictures (installed where missing)
+	@tools/bench-vision
 
 .PHONY: bench-go
 bench-go: ## the packages' own benchmarks
