@@ -19,11 +19,16 @@ var (
 // windows. Its bounds are that part; what no monitor shows is black.
 func (System) CaptureScreen(part image.Rectangle) (*image.RGBA, error) {
 	defer onOneThread()()
-	return shoot(gdiCalls{}, part.Size(), image.Point{}, part, func(to, screen handle) error {
+	return shoot(gdiCalls{}, part.Size(), image.Point{}, part, blit(part))
+}
+
+// blit copies a part of the screen.
+func blit(part image.Rectangle) func(to, screen handle) error {
+	return func(to, screen handle) error {
 		_, err := try(procBitBlt, uintptr(to), 0, 0, uintptr(part.Dx()), uintptr(part.Dy()),
 			uintptr(screen), uintptr(part.Min.X), uintptr(part.Min.Y), win.SRCCOPY|win.CAPTUREBLT)
 		return err
-	})
+	}
 }
 
 // CaptureWindow asks a window to draw itself, with its whole content. The picture's

@@ -39,6 +39,10 @@ func (System) BringToFront(w HWND) error {
 		ask(procShowWindowAsync, uintptr(w), win.SW_RESTORE)
 	}
 	win.SetForegroundWindow(win.HWND(w))
+	// Where the keyboard comes and the window stays below others, as Wine lets happen.
+	// Asynchronous, so that a hung program holds nobody up.
+	const raise = win.SWP_NOMOVE | win.SWP_NOSIZE | win.SWP_NOACTIVATE | win.SWP_ASYNCWINDOWPOS
+	win.SetWindowPos(win.HWND(w), win.HWND_TOP, 0, 0, 0, 0, raise)
 	return nil
 }
 

@@ -1,0 +1,50 @@
+package winapitest
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/lxn/win"
+	"golang.org/x/sys/windows"
+)
+
+// HoldClipboard holds the clipboard as another program does, until what it returns is
+// called or the test ends.
+func HoldClipboard(t testing.TB) (release func()) {
+	t.Helper()
+	held, over, ended := make(chan bool), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread() // and never unlocked: the clipboard is this thread's
+		class, _ := windows.UTF16PtrFromString("STATIC")
+		owner := win.CreateWindowEx(0, class, nil, 0, 0, 0, 0, 0, 0, 0, 0, nil)
+		ok := win.OpenClipboard(owner)
+		held <- ok
+		if ok {
+			<-over
+			win.CloseClipboard()
+		}
+		win.DestroyWindow(owner)
+	}()
+	if !<-held {
+		t.Fatal("the clipboard is held by somebody else already")
+	}
+	release = sync.OnceFunc(func() { close(over); <-ended })
+	t.Cleanup(release)
+	return release
+}
+
+// ClipboardHas says whether the clipboard holds something in a registered format.
+func ClipboardHas(t testing.TB, format string) bool {
+	t.Helper()
+	name, err := windows.UTF16PtrFromString(format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, _, _ := procRegisterClipboardFormat.Call(uintptr(unsafe.Pointer(name)))
+	return number != 0 && win.IsClipboardFormatAvailable(uint32(number))
+}
+
+var procRegisterClipboardFormat = windows.NewLazySystemDLL("user32.dll").NewProc("RegisterClipboardFormatW")

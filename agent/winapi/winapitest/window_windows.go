@@ -1,0 +1,261 @@
+package winapitest
+
+import (
+	"image"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/lxn/win"
+	"golang.org/x/sys/windows"
+
+	"github.com/reprise-rpa/reprise/agent/winapi"
+)
+
+// Window is a window of this process, with a thread of its own. Its methods may be
+// called from any goroutine.
+type Window struct {
+	hwnd    win.HWND
+	hang    chan struct{} // closed: the thread of a hung window goes on
+	mu      sync.Mutex
+	text    []uint16
+	history []Message
+	changed chan struct{} // closed and made anew at each message
+}
+
+// Open opens a window with the outer bounds, waits until it is in front and has the
+// keyboard, and closes it with the test.
+func Open(t testing.TB, title string, bounds image.Rectangle) *Window {
+	t.Helper()
+	w := open(t, title, bounds, nil)
+	Await(t, "the window "+title+" is in front", func() bool {
+		if win.GetForegroundWindow() == w.hwnd {
+			return true
+		}
+		win.SetForegroundWindow(w.hwnd)
+		return false
+	})
+	return w
+}
+
+// OpenHung opens a window whose program does not answer until the test ends.
+func OpenHung(t testing.TB, title string, bounds image.Rectangle) *Window {
+	t.Helper()
+	return open(t, title, bounds, make(chan struct{}))
+}
+
+func open(t testing.TB, title string, bounds image.Rectangle, hang chan struct{}) *Window {
+	t.Helper()
+	w := &Window{changed: make(chan struct{}), hang: hang}
+	made, ended := make(chan error), make(chan struct{})
+	go func() {
+		defer close(ended)
+		runtime.LockOSThread() // and never unlocked: the thread ends with its window
+		w.run(title, bounds, made)
+	}()
+	if err := <-made; err != nil {
+		t.Fatalf("open the window %s: %v", title, err)
+	}
+	t.Cleanup(func() {
+		if hang != nil {
+			close(hang)
+		}
+		win.PostMessage(w.hwnd, win.WM_CLOSE, 0, 0)
+		<-ended
+	})
+	return w
+}
+
+// run makes the window and serves it until it is closed.
+func (w *Window) run(title string, bounds image.Rectangle, made chan<- error) {
+	class, err := register()
+	if err != nil {
+		made <- err
+		return
+	}
+	name, err := windows.UTF16PtrFromString(title)
+	if err != nil {
+		made <- err
+		return
+	}
+	w.hwnd = win.CreateWindowEx(0, class, name, win.WS_OVERLAPPEDWINDOW, int32(bounds.Min.X), int32(bounds.Min.Y),
+		int32(bounds.Dx()), int32(bounds.Dy()), 0, 0, win.GetModuleHandle(nil), nil)
+	if w.hwnd == 0 {
+		made <- windows.GetLastError()
+		return
+	}
+	opened.Store(w.hwnd, w)
+	defer opened.Delete(w.hwnd)
+	win.ShowWindow(w.hwnd, win.SW_SHOWNORMAL)
+	win.UpdateWindow(w.hwnd)
+	if w.hang != nil {
+		w.drain()
+		made <- nil
+		<-w.hang
+	} else {
+		made <- nil
+	}
+	var m win.MSG
+	for win.GetMessage(&m, 0, 0, 0) > 0 {
+		win.TranslateMessage(&m)
+		win.DispatchMessage(&m)
+	}
+}
+
+// drain answers what is there already, so that the window is on the screen before it
+// hangs.
+func (w *Window) drain() {
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for range 100 {
+		var m win.MSG
+		for win.PeekMessage(&m, 0, 0, 0, win.PM_REMOVE) {
+			win.TranslateMessage(&m)
+			win.DispatchMessage(&m)
+		}
+		<-again.C
+	}
+}
+
+// opened are the windows by their handles.
+var opened sync.Map
+
+var register = sync.OnceValues(func() (*uint16, error) {
+	class, err := windows.UTF16PtrFromString(Class)
+	if err != nil {
+		return nil, err
+	}
+	const doubleClicks = 0x0008 // CS_DBLCLKS
+	arrow := win.LoadCursor(0, win.MAKEINTRESOURCE(win.IDC_ARROW))
+	wc := win.WNDCLASSEX{Style: doubleClicks, LpfnWndProc: windows.NewCallback(procedure), HInstance: win.GetModuleHandle(nil), HCursor: arrow, LpszClassName: class}
+	wc.CbSize = uint32(unsafe.Sizeof(wc))
+	if win.RegisterClassEx(&wc) == 0 {
+		return nil, windows.GetLastError()
+	}
+	return class, nil
+})
+
+func procedure(h win.HWND, message uint32, wparam, lparam uintptr) uintptr {
+	found, known := opened.Load(h)
+	if !known {
+		return win.DefWindowProc(h, message, wparam, lparam)
+	}
+	w := found.(*Window)
+	switch message {
+	case win.WM_PAINT:
+		w.paint()
+		return 0
+	case win.WM_PRINTCLIENT:
+		w.paintTo(win.HDC(wparam))
+		return 0
+	case win.WM_DESTROY:
+		win.PostQuitMessage(0)
+		return 0
+	case win.WM_ERASEBKGND:
+		return 1
+	}
+	if message >= win.WM_KEYFIRST && message <= win.WM_KEYLAST || message >= win.WM_MOUSEFIRST && message <= win.WM_MOUSELAST {
+		w.record(message, wparam, lparam)
+	}
+	return win.DefWindowProc(h, message, wparam, lparam)
+}
+
+func (w *Window) record(message uint32, wparam, lparam uintptr) {
+	const ctrlV = 0x16
+	var p win.POINT
+	win.GetCursorPos(&p)
+	var pasted string
+	if message == win.WM_CHAR && wparam == ctrlV {
+		pasted, _, _ = winapi.System{}.ClipboardText()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.history = append(w.history, Message{ID: message, WParam: wparam, LParam: lparam, At: image.Pt(int(p.X), int(p.Y))})
+	if message == win.WM_CHAR {
+		w.typed(uint16(wparam), pasted)
+		win.InvalidateRect(w.hwnd, nil, false)
+	}
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+func (w *Window) typed(unit uint16, pasted string) {
+	switch {
+	case unit == '\r':
+		w.text = append(w.text, '\n')
+	case unit == '\t' || unit >= ' ':
+		w.text = append(w.text, unit)
+	case pasted != "":
+		w.text = append(w.text, windows.StringToUTF16(pasted)...)
+		w.text = slices.Delete(w.text, len(w.text)-1, len(w.text)) // the NUL
+	}
+}
+
+// HWND is the window's handle.
+func (w *Window) HWND() winapi.HWND { return winapi.HWND(w.hwnd) }
+
+// Minimize makes the window an icon.
+func (w *Window) Minimize() { win.ShowWindow(w.hwnd, win.SW_SHOWMINNOACTIVE) }
+
+// Text is what was typed and pasted so far; enter is LF.
+func (w *Window) Text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(utf16Runes(w.text))
+}
+
+// Messages are those of keyboard and mouse so far, in order.
+func (w *Window) Messages() []Message {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.history)
+}
+
+// Changed is closed when the next message of keyboard or mouse has come.
+func (w *Window) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// Area is where the window takes clicks, in the virtual desktop's coordinates.
+func (w *Window) Area() image.Rectangle {
+	var r win.RECT
+	var p win.POINT
+	win.GetClientRect(w.hwnd, &r)
+	win.ClientToScreen(w.hwnd, &p)
+	return image.Rect(0, 0, int(r.Right), int(r.Bottom)).Add(image.Pt(int(p.X), int(p.Y)))
+}
+
+// AwaitText waits until the window has got a text, or some seconds, and fails the
+// test if it got another.
+func (w *Window) AwaitText(t testing.TB, want string) {
+	t.Helper()
+	bound := time.After(10 * time.Second)
+	for w.Text() != want {
+		select {
+		case <-w.Changed():
+		case <-time.After(50 * time.Millisecond): // one came between the two looks
+		case <-bound:
+			t.Fatalf("the window got %q, want %q", w.Text(), want)
+		}
+	}
+}
+
+// Await waits until done says so, and fails the test after some seconds.
+func Await(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	bound := time.After(10 * time.Second)
+	for !done() {
+		select {
+		case <-again.C:
+		case <-bound:
+			t.Fatalf("waited too long until %s", what)
+		}
+	}
+}
