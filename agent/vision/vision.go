@@ -5,10 +5,15 @@
 // Find compares luma by zero-mean normalised cross-correlation, so brightness
 // and contrast may differ between recording and replay and hue does not count:
 // two buttons that differ in hue only are the same picture to it, and it
-// refuses to choose between them. It goes from coarse to fine, sums of a few
-// big blocks first, single pixels last, and leaves a place only when the rest
-// cannot lift it over the least score. So, unlike with a pyramid of shrunk
-// screens, an anchor that is there is found wherever it lies.
+// refuses to choose between them. It goes from coarse to fine, the means of a
+// few blocks first, then some rows, then all pixels, and leaves a place only
+// when the rest cannot lift it over the least score, by the inequality of Cauchy
+// and Schwarz. So it finds what a complete search finds, wherever it lies.
+//
+// The screen is not shrunk. A pyramid of shrunk screens is faster still on
+// smooth pictures, but what an anchor of letters and thin lines looks like when
+// it is shrunk depends on where on the pixels of the shrunk screen it falls: its
+// score there bounds nothing, so places are dropped that are the anchor.
 //
 // Another scaling of the desktop is another matter than another place: there the
 // anchor is stretched, not the screen, and looked for in each size by itself.

@@ -133,7 +133,11 @@ func find(t task, minScore float64, threads int) (measured, error) {
 	begin := time.Now()
 	m, err := vision.Find(t.Screen, t.Anchor, vision.Options{MinScore: minScore})
 	wall := time.Since(begin)
-	if err != nil && !errors.Is(err, vision.ErrNotFound) {
+	var several *vision.AmbiguousError
+	switch {
+	case errors.As(err, &several):
+		m = several.First
+	case err != nil && !errors.Is(err, vision.ErrNotFound):
 		return measured{}, err
 	}
 	after, err := cpuTime()
