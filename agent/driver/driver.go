@@ -52,6 +52,45 @@ type WindowEyes interface {
 	CaptureWindow(ctx context.Context, id string) (Picture, error)
 }
 
+// Elements find what windows are made of by what the system tells of it to people who
+// can't see it. A driver may have them; one that has none has no such tree to ask.
+type Elements interface {
+	// Elements returns the elements below one window, whose id is that of Windows, or
+	// below all of them if the id is empty, that match all that is set in e. They come
+	// in the order of the windows and of the tree, each once. A window that is not there
+	// any more is ErrGone, one that does not answer ErrHung, one that the system keeps
+	// from the agent ErrBlocked; where all are asked, these are passed over.
+	// ErrUnsupported: this desktop has no tree of elements, or no such control type.
+	Elements(ctx context.Context, windowID string, e Element) ([]Found, error)
+}
+
+// Element says which elements of the UI Automation tree are meant.
+type Element struct {
+	Name         string // equal, letter by letter; empty: any
+	AutomationID string // equal, letter by letter; empty: any
+	ControlType  string // Microsoft's name for it, such as Button, in any case; empty: any
+}
+
+// Found is an element as it was when it was looked for.
+type Found struct {
+	Element
+	Bounds    image.Rectangle // empty: it shows nowhere
+	Clickable *image.Point    // where it wants to be clicked; nil: it does not say
+	// OnScreen says that a person sees its place: it is neither scrolled away nor part
+	// of an icon, and no window of another program lies over the place.
+	OnScreen bool
+	Enabled  bool
+}
+
+// Place is where a click goes to the element: its clickable point if that lies within
+// its bounds, else their middle.
+func (f Found) Place() image.Point {
+	if f.Clickable != nil && f.Clickable.In(f.Bounds) {
+		return *f.Clickable
+	}
+	return f.Bounds.Min.Add(f.Bounds.Size().Div(2))
+}
+
 // Driver is one desktop.
 type Driver interface {
 	Hands
@@ -201,6 +240,8 @@ var (
 	ErrNotInFront = errors.New("the window did not come to the front")
 	// ErrGone says that there is no such window any more.
 	ErrGone = errors.New("the window is gone")
+	// ErrHung says that a window's program does not answer.
+	ErrHung = errors.New("the window does not answer")
 	// ErrUnsupported says that this desktop has no such gesture, key or character.
 	ErrUnsupported = errors.New("not possible on this desktop")
 )

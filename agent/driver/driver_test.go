@@ -73,3 +73,17 @@ func TestGeometryStaysWhatItIs(t *testing.T) {
 		t.Errorf("geometry %s, want %s", got, want)
 	}
 }
+
+func TestAnElementIsClickedWithinItsBounds(t *testing.T) {
+	bounds := image.Rect(-10, 20, -5, 26)
+	for _, c := range []struct {
+		clickable *image.Point
+		want      image.Point
+	}{
+		{nil, image.Pt(-8, 23)}, {&image.Point{X: -10, Y: 25}, image.Pt(-10, 25)}, {&image.Point{X: -5, Y: 25}, image.Pt(-8, 23)}, {&image.Point{}, image.Pt(-8, 23)},
+	} {
+		if got := (driver.Found{Bounds: bounds, Clickable: c.clickable}).Place(); got != c.want {
+			t.Errorf("clickable at %v: clicked at %v, want %v", c.clickable, got, c.want)
+		}
+	}
+}

@@ -62,9 +62,7 @@ func (r *run) resolve(ctx context.Context, t *work.Target, limit time.Duration) 
 		if !fallsThrough(err) {
 			return place{}, err
 		}
-		if missed == nil || way == work.WayTemplate {
-			missed = err // that nothing was found says more than that a way is missing
-		}
+		missed = moreTelling(missed, err)
 	}
 	if missed != nil {
 		if t.Point == nil && t.OnPicture == nil {
@@ -113,16 +111,39 @@ func ways(t *work.Target) []work.Way {
 	return out
 }
 
+// moreTelling puts together why two ways failed: that nothing was found says more than
+// that a way is missing.
+func moreTelling(before, now error) error {
+	var b, n *fault
+	if !errors.As(before, &b) || !errors.As(now, &n) {
+		return now
+	}
+	switch {
+	case n.code != work.TargetNotFound:
+		return before
+	case b.code != work.TargetNotFound:
+		return now
+	}
+	return faultf(work.TargetNotFound, "%s; %s", b.message, n.message)
+}
+
 func fallsThrough(err error) bool {
 	var f *fault
 	return errors.As(err, &f) && (f.code == work.TargetNotFound || f.code == work.Unsupported)
 }
 
 func (r *run) try(ctx context.Context, t *work.Target, way work.Way, limit time.Duration) (place, error) {
-	if way != work.WayTemplate {
-		return place{}, faultf(work.Unsupported, "this agent can't find a target by %s", way)
+	switch way {
+	case work.WayUIA:
+		return r.byElement(ctx, t, limit)
+	case work.WayTemplate:
+		return r.byTemplate(ctx, t, limit)
 	}
-	return r.byTemplate(ctx, t, limit)
+	return place{}, noWay(way)
+}
+
+func noWay(way work.Way) error {
+	return faultf(work.Unsupported, "this agent can't find a target by %s", way)
 }
 
 // byTemplate looks for the anchor picture, again and again: the screen may still
@@ -263,7 +284,7 @@ func describe(t *work.Target) string {
 		add(true, "the picture %.12s", t.Anchor.SHA256)
 	}
 	if t.UIA != nil {
-		add(true, "the element %q", t.UIA.Name+t.UIA.AutomationID)
+		add(true, "the element %s", named(driver.Element(*t.UIA)))
 	}
 	if t.Point != nil {
 		add(true, "the point %.4f, %.4f", t.Point.X, t.Point.Y)
