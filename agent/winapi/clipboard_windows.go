@@ -20,6 +20,16 @@ var (
 	procGlobalSize                 = kernel32.NewProc("GlobalSize")
 )
 
+// The formats that keep a text out of clipboard histories, other machines and
+// programs that watch; Microsoft documents them under "Clipboard Formats", "Cloud
+// Clipboard and Clipboard History Formats". A value of 0 forbids; the first one works
+// by being there.
+var unseen = []string{
+	"ExcludeClipboardContentFromMonitorProcessing",
+	"CanIncludeInClipboardHistory",
+	"CanUploadToCloudClipboard",
+}
+
 // ClipboardText is the text on the clipboard; false: there is none. ErrBusy: another
 // program holds it, or the one that promised its content does not answer. One attempt.
 func (System) ClipboardText() (text string, found bool, err error) {
@@ -147,5 +157,5 @@ func textIn(memory win.HGLOBAL) string {
 		return ""
 	}
 	defer win.GlobalUnlock(memory)
-	return clipboardString(unsafe.Slice((*uint16)(at), ask(procGlobalSize, uintptr(memory))/2))
+	return textOf(unsafe.Slice((*uint16)(at), ask(procGlobalSize, uintptr(memory))/2))
 }

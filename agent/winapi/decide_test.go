@@ -176,14 +176,14 @@ func TestB08_TextGoesThroughTheClipboardUnchanged(t *testing.T) {
 		}
 		// A memory block may be longer than what was put into it.
 		units = append(units, rapid.SliceOfN(rapid.Uint16(), 0, 5).Draw(t, "rest")...)
-		if got := clipboardString(units); got != strings.ToValidUTF8(text, "\ufffd") {
+		if got := textOf(units); got != strings.ToValidUTF8(text, "\ufffd") {
 			t.Errorf("%q came back as %q", text, got)
 		}
 	})
 	if _, err := clipboardUnits("a\x00b"); err == nil {
 		t.Error("a NUL within a text would cut it off")
 	}
-	if got := clipboardString([]uint16{'n', 'o', 'N', 'U', 'L'}); got != "noNUL" {
+	if got := textOf([]uint16{'n', 'o', 'N', 'U', 'L'}); got != "noNUL" {
 		t.Errorf("without a NUL at its end: %q", got)
 	}
 }

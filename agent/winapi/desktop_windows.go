@@ -46,17 +46,13 @@ const (
 func (System) Session() (Session, error) {
 	var user string
 	var state uint32
-	flags := int32(-1)
+	lock := int32(sessionUnknown)
 	err := errors.Join(
 		sessionValue(wtsUserName, 2, func(p unsafe.Pointer) { user = windows.UTF16PtrToString((*uint16)(p)) }),
 		sessionValue(wtsConnectState, 4, func(p unsafe.Pointer) { state = *(*uint32)(p) }),
-		sessionValue(wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) {
-			if info := (*sessionInfo)(p); info.level == 1 {
-				flags = info.flags
-			}
-		}),
+		sessionValue(wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) { lock = (*sessionInfo)(p).lock() }),
 	)
-	return sessionOf(user, state, flags), err
+	return sessionOf(user, state, lock), err
 }
 
 // sessionValue reads one thing about the session of this process, of at least size

@@ -1,6 +1,9 @@
 package winapi
 
-import "unsafe"
+import (
+	"image"
+	"unsafe"
+)
 
 // The structs that calls take are declared here and in no file of Windows alone, so
 // that their layouts are proved by every build; layout_64bit.go and layout_386.go
@@ -51,6 +54,18 @@ type monitorInfo struct {
 	device        [32]uint16
 }
 
+// primary is MONITORINFOF_PRIMARY of winuser.h.
+const primary = 1
+
+// asMonitor is the monitor that Windows describes.
+func (m *monitorInfo) asMonitor(dpi int) Monitor {
+	return Monitor{Bounds: m.monitor.rectangle(), DPI: dpi, Primary: m.flags&primary != 0, Name: textOf(m.device[:])}
+}
+
+func (r rect) rectangle() image.Rectangle {
+	return image.Rect(int(r.left), int(r.top), int(r.right), int(r.bottom))
+}
+
 // sessionInfo is the beginning of WTSINFOEXW of wtsapi32.h, up to what is read of
 // it. Its union holds LARGE_INTEGERs and so begins at 8, on 32-bit Windows too,
 // where Go would align it to 4.
@@ -60,6 +75,14 @@ type sessionInfo struct {
 	session uint32
 	state   uint32
 	flags   int32
+}
+
+// lock says what is known of the session's lock: a WTS_SESSIONSTATE_… of wtsapi32.h.
+func (s *sessionInfo) lock() int32 {
+	if s.level != 1 {
+		return sessionUnknown
+	}
+	return s.flags
 }
 
 // layout is what the compiler made of the structs, in the order of the tables.

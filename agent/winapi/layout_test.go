@@ -2,6 +2,7 @@ package winapi
 
 import (
 	"encoding/hex"
+	"image"
 	"runtime"
 	"strings"
 	"testing"
@@ -73,5 +74,26 @@ func TestB15_APointGoesByValueWithItsSign(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestB15_AMonitorIsReadWithItsSignsAndItsName(t *testing.T) {
+	info := monitorInfo{monitor: rect{-1280, -30, 0, 770}, work: rect{-1280, -30, 0, 740}}
+	copy(info.device[:], []uint16{'\\', '\\', '.', '\\', 'D', '1'})
+	want := Monitor{Bounds: image.Rect(-1280, -30, 0, 770), DPI: 144, Name: `\\.\D1`}
+	if diff := cmp.Diff(want, info.asMonitor(144)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if info.flags = primary; !info.asMonitor(96).Primary {
+		t.Error("the primary monitor does not say so")
+	}
+}
+
+func TestB01_ALockIsReadFromTheLevelThatIsKnownAlone(t *testing.T) {
+	if got := (&sessionInfo{level: 1, flags: sessionLocked}).lock(); got != sessionLocked {
+		t.Errorf("level 1, locked: %d", got)
+	}
+	if got := (&sessionInfo{level: 2, flags: sessionLocked}).lock(); got != sessionUnknown {
+		t.Errorf("a level of another layout: %d", got)
 	}
 }

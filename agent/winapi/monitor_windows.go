@@ -1,7 +1,6 @@
 package winapi
 
 import (
-	"image"
 	"sync"
 	"unsafe"
 
@@ -13,8 +12,6 @@ var (
 	procGetMonitorInfo      = user32.NewProc("GetMonitorInfoW")
 	procGetDpiForMonitor    = shcore.NewProc("GetDpiForMonitor")
 )
-
-const monitorPrimary = 1 // MONITORINFOF_PRIMARY
 
 // monitorListing is to monitors what listing is to windows.
 var monitorListing struct {
@@ -44,13 +41,7 @@ func (System) Monitors() ([]Monitor, error) {
 		if _, err := try(procGetMonitorInfo, h, uintptr(unsafe.Pointer(&info))); err != nil {
 			return nil, err
 		}
-		b := info.monitor
-		list = append(list, Monitor{
-			Bounds:  image.Rect(int(b.left), int(b.top), int(b.right), int(b.bottom)),
-			DPI:     dpiOf(h),
-			Primary: info.flags&monitorPrimary != 0,
-			Name:    windows.UTF16ToString(info.device[:]),
-		})
+		list = append(list, info.asMonitor(dpiOf(h)))
 	}
 	return list, nil
 }

@@ -3,8 +3,11 @@ package winapi
 // Connection states of a session: WTS_CONNECTSTATE_CLASS of wtsapi32.h.
 const sessionDisconnected = 4
 
-// sessionLocked is WTS_SESSIONSTATE_LOCK of wtsapi32.h; 1 is unlocked and -1 unknown.
-const sessionLocked = 0
+// Lock states of a session: WTS_SESSIONSTATE_… of wtsapi32.h; 1 is unlocked.
+const (
+	sessionLocked  = 0
+	sessionUnknown = -1
+)
 
 // sessionOf puts together what Windows says of a session.
 func sessionOf(user string, state uint32, flags int32) Session {

@@ -41,7 +41,7 @@ func TestMonitorsAreAskedForAndTheAnswerIsAwaited(t *testing.T) {
 	}
 	for status, want := range map[byte]string{0: "", 1: "prohibited", 3: "invalid", 7: "refused with 7"} {
 		answer := []byte{0, 0, 0, 1, 0, 1, 0, status, 9, 0, 3, 0x20, 0xff, 0xff, 0xfe, 0xcc, 0, 0, 0, 0}
-		err, asked := conversation(t, append(bytes.Clone(before), answer...))
+		asked, err := conversation(t, append(bytes.Clone(before), answer...))
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("status %d: %v, want %q", status, err, want)
 		}
@@ -53,7 +53,7 @@ func TestMonitorsAreAskedForAndTheAnswerIsAwaited(t *testing.T) {
 
 func TestAServerThatEndsOrTalksNonsenseIsAnError(t *testing.T) {
 	for name, answer := range map[string][]byte{"it ends": {}, "unknown message": {77}, "unknown encoding": {0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 99}} {
-		if err, _ := conversation(t, answer); err == nil {
+		if _, err := conversation(t, answer); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -63,7 +63,7 @@ func TestAServerThatEndsOrTalksNonsenseIsAnError(t *testing.T) {
 }
 
 // conversation plays the server: it greets, takes the wish and says answer.
-func conversation(t *testing.T, answer []byte) (error, []byte) {
+func conversation(t *testing.T, answer []byte) ([]byte, error) {
 	t.Helper()
 	client, server := net.Pipe()
 	asked := make([]byte, len(layoutWish))
@@ -88,5 +88,5 @@ func conversation(t *testing.T, answer []byte) (error, []byte) {
 	err := SetMonitors(client, twoMonitors)
 	_ = client.Close()
 	<-played
-	return err, asked
+	return asked, err
 }
