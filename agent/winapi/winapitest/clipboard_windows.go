@@ -1,13 +1,17 @@
 package winapitest
 
 import (
+	"errors"
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/lxn/win"
 	"golang.org/x/sys/windows"
+
+	"github.com/reprise-rpa/reprise/agent/winapi"
 )
 
 // HoldClipboard holds the clipboard as another program does, until what it returns is
@@ -34,6 +38,21 @@ func HoldClipboard(t testing.TB) (release func()) {
 	release = sync.OnceFunc(func() { close(over); <-ended })
 	t.Cleanup(release)
 	return release
+}
+
+// clipboardText is the text on the clipboard, read as a program does that is told to
+// paste: again and again while another one holds it, for two seconds at most.
+func clipboardText() string {
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for range 400 {
+		text, _, err := winapi.System{}.ClipboardText()
+		if !errors.Is(err, winapi.ErrBusy) {
+			return text
+		}
+		<-again.C
+	}
+	return ""
 }
 
 // ClipboardHas says whether the clipboard holds something in a registered format.

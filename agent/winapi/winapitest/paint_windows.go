@@ -12,8 +12,9 @@ import (
 )
 
 var (
-	procFillRect         = windows.NewLazySystemDLL("user32.dll").NewProc("FillRect")
-	procCreateSolidBrush = windows.NewLazySystemDLL("gdi32.dll").NewProc("CreateSolidBrush")
+	procFillRect            = windows.NewLazySystemDLL("user32.dll").NewProc("FillRect")
+	procCreateSolidBrush    = windows.NewLazySystemDLL("gdi32.dll").NewProc("CreateSolidBrush")
+	procOffsetViewportOrgEx = windows.NewLazySystemDLL("gdi32.dll").NewProc("OffsetViewportOrgEx")
 )
 
 func (w *Window) paint() {
@@ -21,6 +22,18 @@ func (w *Window) paint() {
 	dc := win.BeginPaint(w.hwnd, &ps)
 	defer win.EndPaint(w.hwnd, &ps)
 	w.paintTo(dc)
+}
+
+// print paints the window's inside where it lies within the whole window. Windows
+// itself sees to that; Wine has the window paint its inside at the whole's corner.
+func (w *Window) print(dc win.HDC) {
+	var whole win.RECT
+	win.GetWindowRect(w.hwnd, &whole)
+	inside := w.Area().Min.Sub(image.Pt(int(whole.Left), int(whole.Top)))
+	var before win.POINT
+	_, _, _ = procOffsetViewportOrgEx.Call(uintptr(dc), uintptr(inside.X), uintptr(inside.Y), uintptr(unsafe.Pointer(&before)))
+	w.paintTo(dc)
+	_, _, _ = procOffsetViewportOrgEx.Call(uintptr(dc), uintptr(-inside.X), uintptr(-inside.Y), uintptr(unsafe.Pointer(&before)))
 }
 
 func (w *Window) paintTo(dc win.HDC) {

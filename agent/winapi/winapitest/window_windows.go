@@ -31,14 +31,19 @@ type Window struct {
 func Open(t testing.TB, title string, bounds image.Rectangle) *Window {
 	t.Helper()
 	w := open(t, title, bounds, nil)
+	awaitFront(t, title, w.hwnd)
+	return w
+}
+
+func awaitFront(t testing.TB, title string, h win.HWND) {
+	t.Helper()
 	Await(t, "the window "+title+" is in front", func() bool {
-		if win.GetForegroundWindow() == w.hwnd {
+		if win.GetForegroundWindow() == h {
 			return true
 		}
-		win.SetForegroundWindow(w.hwnd)
+		win.SetForegroundWindow(h)
 		return false
 	})
-	return w
 }
 
 // OpenHung opens a window whose program does not answer until the test ends.
@@ -50,15 +55,7 @@ func OpenHung(t testing.TB, title string, bounds image.Rectangle) *Window {
 func open(t testing.TB, title string, bounds image.Rectangle, hang chan struct{}) *Window {
 	t.Helper()
 	w := &Window{changed: make(chan struct{}), hang: hang}
-	made, ended := make(chan error), make(chan struct{})
-	go func() {
-		defer close(ended)
-		runtime.LockOSThread() // and never unlocked: the thread ends with its window
-		w.run(title, bounds, made)
-	}()
-	if err := <-made; err != nil {
-		t.Fatalf("open the window %s: %v", title, err)
-	}
+	ended := onThread(t, title, func(made chan<- error) { w.run(title, bounds, made) })
 	t.Cleanup(func() {
 		if hang != nil {
 			close(hang)
@@ -69,6 +66,22 @@ func open(t testing.TB, title string, bounds image.Rectangle, hang chan struct{}
 	return w
 }
 
+// onThread runs a window on a thread of its own, and returns when it is made. What it
+// returns is closed when the window is gone.
+func onThread(t testing.TB, title string, run func(made chan<- error)) (ended <-chan struct{}) {
+	t.Helper()
+	made, over := make(chan error), make(chan struct{})
+	go func() {
+		defer close(over)
+		runtime.LockOSThread() // and never unlocked: the thread ends with its window
+		run(made)
+	}()
+	if err := <-made; err != nil {
+		t.Fatalf("open the window %s: %v", title, err)
+	}
+	return over
+}
+
 // run makes the window and serves it until it is closed.
 func (w *Window) run(title string, bounds image.Rectangle, made chan<- error) {
 	class, err := register()
@@ -76,15 +89,8 @@ func (w *Window) run(title string, bounds image.Rectangle, made chan<- error) {
 		made <- err
 		return
 	}
-	name, err := windows.UTF16PtrFromString(title)
-	if err != nil {
+	if w.hwnd, err = create(class, title, win.WS_OVERLAPPEDWINDOW, bounds); err != nil {
 		made <- err
-		return
-	}
-	w.hwnd = win.CreateWindowEx(0, class, name, win.WS_OVERLAPPEDWINDOW, int32(bounds.Min.X), int32(bounds.Min.Y),
-		int32(bounds.Dx()), int32(bounds.Dy()), 0, 0, win.GetModuleHandle(nil), nil)
-	if w.hwnd == 0 {
-		made <- windows.GetLastError()
 		return
 	}
 	opened.Store(w.hwnd, w)
@@ -98,8 +104,26 @@ func (w *Window) run(title string, bounds image.Rectangle, made chan<- error) {
 	} else {
 		made <- nil
 	}
+	serve(w.hwnd)
+}
+
+func create(class *uint16, title string, style uint32, bounds image.Rectangle) (win.HWND, error) {
+	name, err := windows.UTF16PtrFromString(title)
+	if err != nil {
+		return 0, err
+	}
+	h := win.CreateWindowEx(0, class, name, style, int32(bounds.Min.X), int32(bounds.Min.Y),
+		int32(bounds.Dx()), int32(bounds.Dy()), 0, 0, win.GetModuleHandle(nil), nil)
+	if h == 0 {
+		return 0, windows.GetLastError()
+	}
+	return h, nil
+}
+
+// serve serves a window until it is closed.
+func serve(h win.HWND) {
 	var m win.MSG
-	for win.GetMessage(&m, 0, 0, 0) > 0 {
+	for windows.IsWindow(windows.HWND(h)) && win.GetMessage(&m, 0, 0, 0) > 0 {
 		win.TranslateMessage(&m)
 		win.DispatchMessage(&m)
 	}
@@ -148,16 +172,14 @@ func procedure(h win.HWND, message uint32, wparam, lparam uintptr) uintptr {
 	case win.WM_PAINT:
 		w.paint()
 		return 0
-	case win.WM_PRINTCLIENT:
-		w.paintTo(win.HDC(wparam))
-		return 0
-	case win.WM_DESTROY:
-		win.PostQuitMessage(0)
+	case win.WM_PRINT:
+		w.print(win.HDC(wparam))
 		return 0
 	case win.WM_ERASEBKGND:
 		return 1
 	}
-	if message >= win.WM_KEYFIRST && message <= win.WM_KEYLAST || message >= win.WM_MOUSEFIRST && message <= win.WM_MOUSELAST {
+	const mouseLast = 0x020E // WM_MOUSEHWHEEL, which is newer than lxn/win's last one
+	if message >= win.WM_KEYFIRST && message <= win.WM_KEYLAST || message >= win.WM_MOUSEFIRST && message <= mouseLast {
 		w.record(message, wparam, lparam)
 	}
 	return win.DefWindowProc(h, message, wparam, lparam)
@@ -169,7 +191,7 @@ func (w *Window) record(message uint32, wparam, lparam uintptr) {
 	win.GetCursorPos(&p)
 	var pasted string
 	if message == win.WM_CHAR && wparam == ctrlV {
-		pasted, _, _ = winapi.System{}.ClipboardText()
+		pasted = clipboardText()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
