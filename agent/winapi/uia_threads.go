@@ -2,6 +2,7 @@ package winapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -93,6 +94,9 @@ func (a *automation) ask(w HWND, q ElementQuery) answer {
 	case got := <-heard:
 		if got.dead {
 			a.retire()
+			if errors.Is(got.err, ErrNotHere) {
+				a.missing = got.err
+			}
 		}
 		return got
 	case <-bound.C:
