@@ -130,7 +130,7 @@ func placesOf(in driver.Input) []image.Point {
 func (d *Driver) play(ctx context.Context, in driver.Input, p plan) (int, error) {
 	player := &player{system: d.system, title: d.titled, gesture: nameOf(in), plan: p}
 	defer func() {
-		if player.sent > 1 { // more than the move
+		if player.sent > 2 { // more than the moves
 			d.pressed(in)
 		}
 	}()

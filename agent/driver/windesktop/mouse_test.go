@@ -3,6 +3,7 @@ package windesktop
 import (
 	"errors"
 	"image"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -113,6 +114,7 @@ func TestB20_AClickIsOneCallWithItsModifiersAround(t *testing.T) {
 	want := [][]winapi.Event{
 		{onGrid(image.Pt(10, 20), w.VirtualScreen())},
 		{
+			onGrid(image.Pt(10, 20), w.VirtualScreen()),
 			winapi.KeyEvent{Key: vkLControl, Scan: 0x1D}, winapi.KeyEvent{Key: vkLShift, Scan: 0x2A},
 			down, up, down, up,
 			winapi.KeyEvent{Key: vkLShift, Scan: 0x2A, Flags: winapi.KeyUp}, winapi.KeyEvent{Key: vkLControl, Scan: 0x1D, Flags: winapi.KeyUp},
@@ -243,11 +245,12 @@ func TestB20_ADragLeavesTheThresholdStepsAndDwells(t *testing.T) {
 
 func checkDrag(t *testing.T, events []drivertest.Event, from, to, threshold image.Point) {
 	t.Helper()
-	press, release := events[1], events[len(events)-1]
+	pressed := slices.IndexFunc(events, func(e drivertest.Event) bool { return e.Kind == drivertest.Press })
+	press, release := events[pressed], events[len(events)-1]
 	if press.Kind != drivertest.Press || press.At != from || release.Kind != drivertest.Release || release.At != to {
 		t.Errorf("it goes from %v to %v, want %v to %v", press, release, from, to)
 	}
-	beyond, moves := false, events[2:len(events)-1]
+	beyond, moves := false, events[pressed+1:len(events)-1]
 	for _, e := range moves {
 		way := e.At.Sub(from)
 		beyond = beyond || distance(way.X) > threshold.X || distance(way.Y) > threshold.Y
@@ -280,11 +283,9 @@ func TestB20_TheWheelTurnsNotchByNotch(t *testing.T) {
 	if err := d.Do(t.Context(), driver.Scroll{At: image.Pt(200, 200), Vertical: -2, Horizontal: 1}); err != nil {
 		t.Fatal(err)
 	}
-	want := []winapi.Event{
-		onGrid(image.Pt(200, 200), w.VirtualScreen()),
-		winapi.MouseEvent{Data: -120, Flags: winapi.MouseWheel}, winapi.MouseEvent{Data: -120, Flags: winapi.MouseWheel},
-		winapi.MouseEvent{Data: 120, Flags: winapi.MouseHWheel},
-	}
+	aim := onGrid(image.Pt(200, 200), w.VirtualScreen())
+	down := winapi.MouseEvent{Data: -120, Flags: winapi.MouseWheel}
+	want := []winapi.Event{aim, aim, down, aim, down, aim, winapi.MouseEvent{Data: 120, Flags: winapi.MouseHWheel}}
 	if diff := cmp.Diff(want, w.taken()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

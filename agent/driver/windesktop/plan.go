@@ -30,6 +30,12 @@ type (
 		front  winapi.HWND
 		events []winapi.Event
 	}
+	// aimStep sends events as one call that begins with a move to a place: whoever has
+	// moved the pointer since it was looked at, the events come to that place.
+	aimStep struct {
+		at     image.Point
+		events []winapi.Event
+	}
 	// toggleStep presses a lock key, and again when the gesture ends.
 	toggleStep struct{ events []winapi.Event }
 	// waitStep waits.
@@ -38,6 +44,7 @@ type (
 
 func (moveStep) count() int     { return 1 }
 func (s sendStep) count() int   { return len(s.events) }
+func (s aimStep) count() int    { return 1 + len(s.events) }
 func (s toggleStep) count() int { return len(s.events) }
 func (waitStep) count() int     { return 0 }
 
@@ -90,7 +97,7 @@ func buttonOf(b driver.Button, swapped bool) (button, error) {
 	return button{}, fmt.Errorf("button %d: %w", b, driver.ErrUnsupported)
 }
 
-// planClick moves, then presses everything in one call. Its fault point lies after
+// planClick moves, then aims and presses everything in one call. Its fault point lies after
 // the last press: what acts on a press is done then, what acts on a release not yet.
 func (b board) planClick(in driver.Click) (plan, error) {
 	button, err := buttonOf(in.Button, b.system.ButtonsSwapped())
@@ -109,9 +116,9 @@ func (b board) planClick(in driver.Click) (plan, error) {
 	for range in.Count {
 		events = append(events, button.down, button.up)
 	}
-	middle := len(events) - 1 // the move comes first
+	middle := len(events) // two moves come first
 	events = append(events, around[len(vks):]...)
-	return plan{steps: []step{moveStep{in.At}, sendStep{events: events}}, middle: middle}, nil
+	return plan{steps: []step{moveStep{in.At}, aimStep{in.At, events}}, middle: middle}, nil
 }
 
 // planDrag goes a straight way. Places on it that are on no monitor are left out.
@@ -120,11 +127,11 @@ func (b board) planDrag(in driver.Drag, onMonitor func(image.Point) bool) (plan,
 	if err != nil {
 		return plan{}, err
 	}
-	steps := []step{moveStep{in.From}, sendStep{events: []winapi.Event{button.down}}, waitStep{dragDwell}}
+	steps := []step{moveStep{in.From}, aimStep{in.From, []winapi.Event{button.down}}, waitStep{dragDwell}}
 	for _, at := range dragWay(in.From, in.To, b.system.DragThreshold(), onMonitor) {
 		steps = append(steps, moveStep{at}, waitStep{dragPause})
 	}
-	return halved(append(steps, waitStep{dragDwell}, sendStep{events: []winapi.Event{button.up}})), nil
+	return halved(append(steps, waitStep{dragDwell}, aimStep{in.To, []winapi.Event{button.up}})), nil
 }
 
 // dragWay is where a drag's pointer goes, the last place being to. A way too short
@@ -153,7 +160,7 @@ func sign(d int) int { return min(max(d, -1), 1) }
 func planScroll(in driver.Scroll) plan {
 	steps := []step{moveStep{in.At}}
 	turn := func(notches int, flag uint32) {
-		one := sendStep{events: []winapi.Event{winapi.MouseEvent{Data: int32(sign(notches) * winapi.WheelDelta), Flags: flag}}}
+		one := aimStep{in.At, []winapi.Event{winapi.MouseEvent{Data: int32(sign(notches) * winapi.WheelDelta), Flags: flag}}}
 		for range distance(notches) {
 			steps = append(steps, one)
 		}

@@ -55,6 +55,8 @@ func (p *player) do(ctx context.Context, s step) error {
 			}
 		}
 		return p.send(s.events...)
+	case aimStep:
+		return p.send(append([]winapi.Event{onGrid(s.at, p.system.VirtualScreen())}, s.events...)...)
 	case toggleStep:
 		return p.toggle(s.events)
 	case waitStep:

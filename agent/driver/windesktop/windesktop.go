@@ -17,11 +17,13 @@
 //
 //   - a key combo, from its first key down to its last key up
 //   - the presses of a click with their modifiers, all of a double click too
+//   - a press, a release of a drag and a notch of the wheel with a move to their
+//     place, so that they come there though a person moves the mouse
 //   - one character of a text: both halves of a surrogate pair, or a key with
 //     the modifiers that it needs
 //   - the paste key
 //
-// Every move of the pointer and every notch of the wheel is a call of its own.
+// Every other move of the pointer is a call of its own.
 // A build with fault points sends every event by itself.
 package windesktop
 
