@@ -27,7 +27,7 @@ func (d *Driver) focus(ctx context.Context, id string) error {
 	for deadline := time.Now().Add(d.config.FocusTime); ; {
 		front := d.system.Foreground()
 		if front == w.HWND {
-			return nil
+			return d.awaitTop(ctx, w.HWND)
 		}
 		if !time.Now().Before(deadline) {
 			return fmt.Errorf("window %q, after %v %s has the keyboard: %w", w.Title, d.config.FocusTime, d.titled(front), driver.ErrNotInFront)
@@ -36,6 +36,17 @@ func (d *Driver) focus(ctx context.Context, id string) error {
 			return err
 		}
 	}
+}
+
+// awaitTop waits a moment until a window that has the keyboard also lies over the
+// others, so that the next click finds it: the two may not change at once. That some
+// windows stay on top of all is no fault.
+func (d *Driver) awaitTop(ctx context.Context, w winapi.HWND) error {
+	_, err := until(ctx, func() bool {
+		windows, err := d.system.Windows()
+		return err != nil || len(windows) == 0 || windows[0].HWND == w
+	})
+	return err
 }
 
 // titled says for people which window one is.

@@ -3,12 +3,14 @@ package windesktop
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/winapi"
 )
 
 func TestB05_AWindowThatDoesNotComeIsNotBelieved(t *testing.T) {
@@ -58,6 +60,38 @@ func TestB05_AWaitForTheFrontEndsWithItsContext(t *testing.T) {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
+}
+
+// late lists the window in front first only after some looks.
+type late struct {
+	*fakeWindows
+	looks int
+}
+
+func (l *late) Windows() ([]winapi.Window, error) {
+	windows, err := l.fakeWindows.Windows()
+	if l.looks--; l.looks > 0 {
+		slices.Reverse(windows)
+	}
+	return windows, err
+}
+
+func TestB05_AFocusedWindowLiesOverTheOthersOrIsBelowOneThatStaysOnTop(t *testing.T) {
+	for looksNeeded, want := range map[int]time.Duration{1: 0, 4: 2 * lookPause, 1000: (looks - 1) * lookPause} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &late{newFake(), looksNeeded}
+			first := l.open("first", l.screens[0])
+			l.open("second", l.screens[0])
+			d, err := newDriver(Config{}, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if err := d.Do(t.Context(), driver.Focus{WindowID: windowID(first.hwnd, fakePID)}); err != nil || time.Since(began) != want {
+				t.Errorf("on top at look %d: after %v: %v; want %v", looksNeeded, time.Since(began), err, want)
+			}
+		})
+	}
 }
 
 var errStopped = errors.New("stopped by the test")
