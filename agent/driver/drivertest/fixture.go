@@ -39,6 +39,13 @@ type Locker interface {
 	Lock(t *testing.T, locked bool)
 }
 
+// OneCaller is a fixture on whose desktop some gestures reach the system in one call,
+// so that they cannot be stopped between two of their events.
+type OneCaller interface {
+	// OneCall says whether a gesture is one.
+	OneCall(in driver.Input) bool
+}
+
 // Window is one window of the desktop.
 type Window interface {
 	// Area is where the window takes clicks, in the virtual desktop's

@@ -240,6 +240,7 @@ func TestB01_NothingIsSentToADesktopThatCannotTakeIt(t *testing.T) {
 }
 
 func TestALockKeyThatWasNotSwitchedIsNotSwitchedBack(t *testing.T) {
+	wholeCalls(t)
 	for taken := range 2 { // nothing of the press, or its first half
 		synctest.Test(t, func(t *testing.T) {
 			w := newFake()

@@ -43,10 +43,15 @@ func (f *fakeFixture) Driver() driver.Driver { return f.driver }
 // OffScreen is in the hole above the second monitor.
 func (f *fakeFixture) OffScreen() image.Point { return image.Pt(-10, 50) }
 
-func (f *fakeFixture) Exceptions() map[drivertest.Promise]string {
-	return map[drivertest.Promise]string{
-		drivertest.CancelLetsGo: "a combo is one call and cannot stop in between; TestB19_ACancelledGestureLetsGo puts it to the others",
-	}
+func (f *fakeFixture) Exceptions() map[drivertest.Promise]string { return nil }
+
+// OneCall is true of combos, with fault points too: between those nothing looks at a
+// context.
+func (f *fakeFixture) OneCall(in driver.Input) bool { return isCombo(in) }
+
+func isCombo(in driver.Input) bool {
+	_, combo := in.(driver.Combo)
+	return combo
 }
 
 // OpenWindow opens the first one across negative coordinates.
