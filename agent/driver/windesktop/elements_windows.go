@@ -1,0 +1,5 @@
+package windesktop
+
+import "github.com/reprise-rpa/reprise/agent/winapi"
+
+var _ elementsSystem = winapi.System{}
