@@ -48,6 +48,7 @@ type session struct {
 	heard    time.Duration // when the agent said something last
 	probes   map[uint64]func()
 	probed   uint64
+	asked    time.Duration // when it was probed last
 }
 
 // accept takes a new stream.
@@ -168,6 +169,7 @@ func (s *session) answered(number uint64) {
 // probe asks the agent whether it is there.
 func (s *session) probe(done func(answered bool)) {
 	s.probed++
+	s.asked = s.o.s.w.now
 	number := s.probed + 1<<32
 	over := false
 	finish := func(answered bool) {
@@ -220,6 +222,7 @@ func (s *session) follow(h hello, c registry.Claimed) {
 		s.claimedNext()
 	default:
 		if old := o.sessions[c.Ends]; old != nil {
+			o.s.w.witness.evicts(old, s)
 			old.end(fmt.Sprint(c.Why))
 		}
 		s.claimed = true

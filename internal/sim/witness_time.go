@@ -9,6 +9,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/server/dispatch"
+	"github.com/reprise-rpa/reprise/server/registry"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
 
@@ -107,6 +108,13 @@ func (v *witness) aloneOn(s *session) {
 		if other != s && other.claimed && !other.ended {
 			v.w.fail("j", "session %s holds %s, and %s goes on", s.id, machineName(s.o.machine), other.id)
 		}
+	}
+}
+
+// evicts: another agent takes the machine only from one that was asked and said nothing.
+func (v *witness) evicts(old, s *session) {
+	if !old.ended && old.spool != s.spool && (old.probed == 0 || v.w.now-old.asked < registry.ProbeTimeout) {
+		v.w.fail("j", "session %s takes %s from %s, which was not given the time to answer", s.id, machineName(s.o.machine), old.id)
 	}
 }
 
