@@ -40,9 +40,11 @@ func (System) BringToFront(w HWND) error {
 	}
 	win.SetForegroundWindow(win.HWND(w))
 	// Where the keyboard comes and the window stays below others, as Wine lets happen.
-	// Asynchronous, so that a hung program holds nobody up.
+	// Asynchronous, so that a hung program holds nobody up; one that answers does so
+	// when it has done this.
 	const raise = win.SWP_NOMOVE | win.SWP_NOSIZE | win.SWP_NOACTIVATE | win.SWP_ASYNCWINDOWPOS
 	win.SetWindowPos(win.HWND(w), win.HWND_TOP, 0, 0, 0, 0, raise)
+	answers(w)
 	return nil
 }
 

@@ -67,9 +67,10 @@ func TestB13_WindowsAreListedFromTheTopWithWhoTheyAre(t *testing.T) {
 	if err := system.BringToFront(lower.HWND()); err != nil {
 		t.Fatal(err)
 	}
-	winapitest.Await(t, "the lower one is in front and first", func() bool {
-		return system.Foreground() == lower.HWND() && inOrder(lower, upper)
-	})
+	winapitest.Await(t, "the lower one is in front", func() bool { return system.Foreground() == lower.HWND() })
+	if !inOrder(lower, upper) {
+		t.Error("the lower one has the keyboard and is listed below the other")
+	}
 }
 
 func TestB05_AWindowComesToTheFrontOutOfItsIcon(t *testing.T) {
@@ -80,10 +81,16 @@ func TestB05_AWindowComesToTheFrontOutOfItsIcon(t *testing.T) {
 	if _, err := system.CaptureWindow(w.HWND()); err == nil {
 		t.Error("an icon has a picture")
 	}
-	if err := system.BringToFront(w.HWND()); err != nil {
-		t.Fatal(err)
-	}
+	// The window manager's word that it became an icon may come late, and Wine then
+	// makes it one again: so it is asked for once in a while.
+	var asked time.Time
 	winapitest.Await(t, "it is in front, and no icon", func() bool {
+		if time.Since(asked) > time.Second {
+			asked = time.Now()
+			if err := system.BringToFront(w.HWND()); err != nil {
+				t.Fatal(err)
+			}
+		}
 		_, l := find(t, w)
 		return system.Foreground() == w.HWND() && !l.Bounds.Empty()
 	})
