@@ -39,10 +39,11 @@ func SetMonitors(rw io.ReadWriter, monitors []image.Rectangle) error {
 	c := conn{rw: rw}
 	pixel := c.greet()
 	c.write(uint8(2), uint8(0), uint16(2), int32(encodingRaw), int32(encodingLayout)) // SetEncodings
-	c.write(uint8(251), uint8(0), uint16(whole.Dx()), uint16(whole.Dy()), uint8(len(monitors)), uint8(0))
+	wish := []any{uint8(251), uint8(0), uint16(whole.Dx()), uint16(whole.Dy()), uint8(len(monitors)), uint8(0)}
 	for i, m := range monitors {
-		c.write(uint32(i+1), uint16(m.Min.X), uint16(m.Min.Y), uint16(m.Dx()), uint16(m.Dy()), uint32(0))
+		wish = append(wish, uint32(i+1), uint16(m.Min.X), uint16(m.Min.Y), uint16(m.Dx()), uint16(m.Dy()), uint32(0))
 	}
+	c.write(wish...)
 	for answered := false; !answered && c.err == nil; {
 		c.write(uint8(3), uint8(1), uint16(0), uint16(0), uint16(1), uint16(1)) // FramebufferUpdateRequest
 		answered = c.answer(pixel)
@@ -59,11 +60,16 @@ type conn struct {
 	err error
 }
 
+// write sends one message in one piece: Xvnc 1.12 misreads some that arrive in several.
 func (c *conn) write(values ...any) {
+	var message []byte
 	for _, v := range values {
 		if c.err == nil {
-			c.err = binary.Write(c.rw, binary.BigEndian, v)
+			message, c.err = binary.Append(message, binary.BigEndian, v)
 		}
+	}
+	if c.err == nil {
+		_, c.err = c.rw.Write(message)
 	}
 }
 
