@@ -41,6 +41,7 @@ type Stage struct {
 	Address    string           // of the server
 	ServerArgs []string         // beyond what every server gets
 	AgentArgs  []string         // beyond what every agent gets
+	Wine       bool             // the agent is the Windows program, and Wine runs it
 	closers    []func() error
 }
 
@@ -163,9 +164,21 @@ func (s *Stage) StartOtherAgent(ctx context.Context, points ...string) (*testkit
 func (s *Stage) agent(ctx context.Context, name, stateDir string, points []string) (*testkit.Process, error) {
 	args := append([]string{
 		"run", "--server", s.Link.Address(), "--machine", Machine,
-		"--token-file", s.agentToken(), "--state-dir", stateDir,
+		"--token-file", s.agentPath(s.agentToken()), "--state-dir", s.agentPath(stateDir),
 	}, s.AgentArgs...)
-	return testkit.Start(ctx, name, s.Log, s.faultEnv(points...), s.program("reprise-agent"), args...)
+	program := s.program("reprise-agent")
+	if s.Wine {
+		program, args = "wine", append([]string{program + ".exe"}, args...)
+	}
+	return testkit.Start(ctx, name, s.Log, s.faultEnv(points...), program, args...)
+}
+
+// agentPath is a file as the agent names it. Wine has this machine's files on drive Z.
+func (s *Stage) agentPath(path string) string {
+	if !s.Wine {
+		return path
+	}
+	return "Z:" + strings.ReplaceAll(path, "/", `\`)
 }
 
 // StartDesktop starts a virtual desktop and returns the addresses of its doors.

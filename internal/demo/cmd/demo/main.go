@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	desktop := flag.String("desktop", "virtual", "virtual or x11")
+	desktop := flag.String("desktop", "virtual", "virtual, x11 or windows")
 	bin := flag.String("bin", "bin/demo", "folder with the programs")
 	keep := flag.String("keep", ".demo", "folder for what the run leaves")
 	flag.Parse()
@@ -40,6 +40,9 @@ func run(ctx context.Context, desktop, bin, keep string) error {
 	case "x11":
 		c.Workflow = "examples/workflows/x11_terminal.yaml"
 		return demo.X11(ctx, c)
+	case "windows":
+		c.Workflow = "examples/workflows/windows_notepad.yaml"
+		return demo.Windows(ctx, c)
 	}
-	return fmt.Errorf("unknown desktop %q: virtual or x11", desktop)
+	return fmt.Errorf("unknown desktop %q: virtual, x11 or windows", desktop)
 }
