@@ -39,6 +39,7 @@ type fakeWindows struct {
 	pointer  image.Point
 	windows  []*fakeWindow // the topmost first
 	front    winapi.HWND
+	elevated winapi.HWND // has more rights than the agent; 0: none
 	locked   bool
 	half     rune // first half of a surrogate pair
 	text     string

@@ -26,8 +26,24 @@ func (w *fakeWindows) Windows() ([]winapi.Window, error) {
 	return list, nil
 }
 
-func (w *fakeWindows) Hung(winapi.HWND) bool     { return false }
-func (w *fakeWindows) Elevated(winapi.HWND) bool { return false }
+func (w *fakeWindows) Hung(winapi.HWND) bool { return false }
+
+func (w *fakeWindows) Elevated(hwnd winapi.HWND) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return hwnd == w.elevated && hwnd != 0
+}
+
+func (w *fakeWindows) WindowAt(at image.Point) winapi.HWND {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, win := range w.windows {
+		if at.In(win.area) {
+			return win.hwnd
+		}
+	}
+	return 0
+}
 
 func (w *fakeWindows) InputDesktop() (string, error) {
 	w.mu.Lock()

@@ -95,6 +95,10 @@ func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
 		if !onMonitor(at) {
 			return plan{}, fmt.Errorf("%v: %w", at, driver.ErrOffScreen)
 		}
+		// Input for it would be taken and dropped. One in front is a state of the desktop.
+		if w := d.system.WindowAt(at); w != 0 && d.system.Elevated(w) {
+			return plan{}, fmt.Errorf("%s at %v has more rights than the agent: %w", d.titled(w), at, driver.ErrBlocked)
+		}
 	}
 	b := newBoard(d.system)
 	switch in := in.(type) {

@@ -158,9 +158,15 @@ func (b board) combo(names []string) ([]uint16, error) {
 		return slices.ContainsFunc(keys, func(k keyname.Key) bool { return k.Code == code })
 	}
 	shifted, third := has(keyname.Shift), has(keyname.Ctrl) && has(keyname.Alt)
+	shortcut := has(keyname.Ctrl) || has(keyname.Alt) || has(keyname.Win)
 	var vks []uint16
 	for _, k := range keys {
 		s, ok := b.of(k)
+		if shortcut && k.Rune >= '0' && k.Rune <= '9' {
+			// Ctrl+1 is the key of that digit on every keyboard, also where the digit
+			// itself needs shift: programs go by the key.
+			s, ok = stroke{vk: uint16(k.Rune)}, true
+		}
 		if !ok {
 			return nil, fmt.Errorf("key %q is not on the layout of the window in front: %w", k, driver.ErrUnsupported)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"image"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,6 +76,30 @@ func TestB17_APointerThatDoesNotComeStopsTheClick(t *testing.T) {
 	}
 	if got := w.taken(); len(got) != 1 {
 		t.Errorf("sent: %v, want the move alone", got)
+	}
+}
+
+// The window in front lets input through; the one under the pointer does not.
+func TestB17_AWindowWithMoreRightsUnderThePointerGetsNoInput(t *testing.T) {
+	w := newFake()
+	d, _ := open(t, w, Config{})
+	other := w.open("elevated", image.Rect(600, 100, 900, 400))
+	mine := w.open("mine", image.Rect(0, 500, 300, 700))
+	w.elevated = other.hwnd
+	there, here := image.Pt(700, 200), mine.area.Min.Add(image.Pt(9, 9))
+	for _, in := range []driver.Input{
+		driver.Click{At: there, Count: 1}, driver.Scroll{At: there, Vertical: 1}, driver.Drag{From: here, To: there}, driver.Move{At: there},
+	} {
+		err := d.Do(t.Context(), in)
+		if !errors.Is(err, driver.ErrBlocked) || !driver.NothingSent(err) || !strings.Contains(err.Error(), "elevated") {
+			t.Errorf("%T: %v", in, err)
+		}
+	}
+	if got := w.taken(); len(got) != 0 {
+		t.Errorf("sent: %v", got)
+	}
+	if err := d.Do(t.Context(), driver.Click{At: here, Count: 1}); err != nil {
+		t.Errorf("beside it: %v", err)
 	}
 }
 

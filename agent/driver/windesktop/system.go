@@ -45,6 +45,8 @@ type handsSystem interface {
 	// ClipboardSequence counts the changes of the clipboard.
 	ClipboardSequence() uint32
 
+	// WindowAt is the top-level window at a place; 0: none.
+	WindowAt(at image.Point) winapi.HWND
 	// Foreground is the window that has the keyboard; 0: none.
 	Foreground() winapi.HWND
 	// BringToFront asks for a window to come to the front, out of its icon if need
