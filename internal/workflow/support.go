@@ -57,7 +57,7 @@ func kindField(a *reprisev1.Action) protoreflect.FieldDescriptor {
 }
 
 // whyNotFound says why no agent finds a target, or is empty. An agent looks for
-// pictures alone; a point helps where nothing must be seen, a window's title
+// pictures and elements; a point helps where nothing must be seen, a window's title
 // where no way is given that the agent would have to try first.
 func whyNotFound(t *reprisev1.Target, mustBeSeen bool) string {
 	tries := func(way reprisev1.Resolver) bool {
@@ -71,24 +71,23 @@ func whyNotFound(t *reprisev1.Target, mustBeSeen bool) string {
 	}{
 		{"byText", t.GetByText() != "", reprisev1.Resolver_RESOLVER_OCR},
 		{"vlmDescription", t.GetVlmDescription() != "", reprisev1.Resolver_RESOLVER_VLM},
-		{"uiaTarget", t.GetUiaTarget() != nil, reprisev1.Resolver_RESOLVER_UIA},
 	} {
 		if way.given && tries(way.resolver) {
 			lacking = append(lacking, way.name)
 		}
 	}
-	picture := t.GetAnchorImage() != nil
+	picture, element := t.GetAnchorImage() != nil, t.GetUiaTarget() != nil
 	switch {
-	case picture && tries(reprisev1.Resolver_RESOLVER_TEMPLATE):
+	case picture && tries(reprisev1.Resolver_RESOLVER_TEMPLATE), element && tries(reprisev1.Resolver_RESOLVER_UIA):
 		return ""
-	case t.GetPoint() != nil && (!mustBeSeen || len(lacking) == 0):
+	case (t.GetPoint() != nil || t.GetPicturePoint() != nil) && (!mustBeSeen || len(lacking) == 0):
 		return ""
-	case picture && (len(lacking) > 0 || t.GetWindowTitle() == ""):
-		return "resolveOrder leaves out template: no agent finds the target in another way yet"
+	case (picture || element) && (len(lacking) > 0 || t.GetWindowTitle() == ""):
+		return "resolveOrder leaves out template and uia: no agent finds the target in another way yet"
 	case len(lacking) == 0:
 		return ""
 	case mustBeSeen:
-		return strings.Join(lacking, ", ") + " is not supported yet: no agent finds the target; give it an anchorImage"
+		return strings.Join(lacking, ", ") + " is not supported yet: no agent finds the target; give it an anchorImage or a uiaTarget"
 	}
-	return strings.Join(lacking, ", ") + " is not supported yet: no agent finds the target; give it an anchorImage or a point"
+	return strings.Join(lacking, ", ") + " is not supported yet: no agent finds the target; give it an anchorImage, a uiaTarget or a point"
 }

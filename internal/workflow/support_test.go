@@ -31,9 +31,9 @@ func TestWhatNobodySupportsYetIsWarnedOfAtItsPlace(t *testing.T) {
 	digest := "anchorImage: {sha256: " + strings.Repeat("ab", 32) + "}"
 	const (
 		point     = "point: {x: 0.5, y: 0.5}"
-		orPoint   = " is not supported yet: no agent finds the target; give it an anchorImage or a point"
-		noPoint   = " is not supported yet: no agent finds the target; give it an anchorImage"
-		leftOut   = "resolveOrder leaves out template: no agent finds the target in another way yet"
+		orPoint   = " is not supported yet: no agent finds the target; give it an anchorImage, a uiaTarget or a point"
+		noPoint   = " is not supported yet: no agent finds the target; give it an anchorImage or a uiaTarget"
+		leftOut   = "resolveOrder leaves out template and uia: no agent finds the target in another way yet"
 		refused   = " is not supported yet: the server refuses a replay with it"
 		atTarget  = "w.yaml:4:5: warning: "
 		atTheKind = "w.yaml:3:5: warning: "
@@ -49,8 +49,11 @@ func TestWhatNobodySupportsYetIsWarnedOfAtItsPlace(t *testing.T) {
 
 		{"text alone", target("byText: a"), atTarget + "byText" + orPoint},
 		{"a description alone", target("vlmDescription: a"), atTarget + "vlmDescription" + orPoint},
-		{"an element alone", target("uiaTarget: {name: a}"), atTarget + "uiaTarget" + orPoint},
-		{"all three", target("byText: a, vlmDescription: b, uiaTarget: {name: c}"), atTarget + "byText, vlmDescription, uiaTarget" + orPoint},
+		{"an element", target("uiaTarget: {name: a}"), ""},
+		{"an element that is left out", target("uiaTarget: {name: a}, resolveOrder: [ocr]"), atTarget + leftOut},
+		{"both", target("byText: a, vlmDescription: b"), atTarget + "byText, vlmDescription" + orPoint},
+		{"both, and an element", target("byText: a, vlmDescription: b, uiaTarget: {name: c}"), ""},
+		{"a place on a picture", target("picturePoint: {x: 1, y: 1, scale: 1, geometry: g}"), ""},
 		{"text in a window", target("byText: a, windowTitle: w"), atTarget + "byText" + orPoint},
 		{"text and a point", target("byText: a, " + point), ""},
 		{"text and a picture", target("byText: a, " + digest), ""},
