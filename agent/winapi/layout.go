@@ -57,6 +57,9 @@ type monitorInfo struct {
 // primary is MONITORINFOF_PRIMARY of winuser.h.
 const primary = 1
 
+// emptyMonitor is what GetMonitorInfo fills: it must say its own size.
+func emptyMonitor() monitorInfo { return monitorInfo{size: uint32(unsafe.Sizeof(monitorInfo{}))} }
+
 // asMonitor is the monitor that Windows describes.
 func (m *monitorInfo) asMonitor(dpi int) Monitor {
 	return Monitor{Bounds: m.monitor.rectangle(), DPI: dpi, Primary: m.flags&primary != 0, Name: textOf(m.device[:])}

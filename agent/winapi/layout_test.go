@@ -78,7 +78,11 @@ func TestB15_APointGoesByValueWithItsSign(t *testing.T) {
 }
 
 func TestB15_AMonitorIsReadWithItsSignsAndItsName(t *testing.T) {
-	info := monitorInfo{monitor: rect{-1280, -30, 0, 770}, work: rect{-1280, -30, 0, 740}}
+	info := emptyMonitor()
+	if info.size != 104 {
+		t.Errorf("it says that it has %d bytes", info.size)
+	}
+	info.monitor, info.work = rect{-1280, -30, 0, 770}, rect{-1280, -30, 0, 740}
 	copy(info.device[:], []uint16{'\\', '\\', '.', '\\', 'D', '1'})
 	want := Monitor{Bounds: image.Rect(-1280, -30, 0, 770), DPI: 144, Name: `\\.\D1`}
 	if diff := cmp.Diff(want, info.asMonitor(144)); diff != "" {

@@ -37,7 +37,7 @@ func (System) Monitors() ([]Monitor, error) {
 	}
 	list := make([]Monitor, 0, len(handles))
 	for _, h := range handles {
-		info := monitorInfo{size: uint32(unsafe.Sizeof(monitorInfo{}))}
+		info := emptyMonitor()
 		if _, err := try(procGetMonitorInfo, h, uintptr(unsafe.Pointer(&info))); err != nil {
 			return nil, err
 		}
