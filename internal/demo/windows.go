@@ -174,7 +174,7 @@ func (d *windowsShow) editors() (int, error) {
 	n := 0
 	for _, path := range environments {
 		command, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline")) // it may have ended meanwhile
-		program, _, _ := strings.Cut(strings.ToLower(string(command)), "\x00") // as it was called, with or without its folder
+		program, _, _ := strings.Cut(strings.ToLower(string(command)), "\x00")  // as it was called, with or without its folder
 		if strings.TrimSuffix(program[strings.LastIndexByte(program, '\\')+1:], ".exe") != "notepad" {
 			continue
 		}
