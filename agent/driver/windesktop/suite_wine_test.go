@@ -5,7 +5,10 @@ package windesktop
 import (
 	"context"
 	"errors"
+	"fmt"
 	"image"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -18,19 +21,27 @@ import (
 	"github.com/reprise-rpa/reprise/agent/winapi/winapitest"
 )
 
+// What is decided is put to the promises on every system, with a fake; this puts the
+// calls to them as well.
 func TestWindowsDesktopKeepsTheDriversPromisesOnWindows(t *testing.T) {
 	drivertest.Run(t, func(t *testing.T) drivertest.Fixture {
-		d, err := New(Config{RestoreClipboard: 300 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			if err := errors.Join(d.Release(context.WithoutCancel(t.Context())), d.Close()); err != nil {
-				t.Error(err)
-			}
-		})
-		return &realFixture{driver: d}
+		return &realFixture{driver: openReal(t, Config{RestoreClipboard: 300 * time.Millisecond})}
 	})
+}
+
+// openReal opens a driver of this Windows, which leaves nothing down with the test.
+func openReal(t *testing.T, config Config) *Driver {
+	t.Helper()
+	d, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(d.Release(context.WithoutCancel(t.Context())), d.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
 }
 
 // realFixture opens windows of the test's own process.
@@ -42,20 +53,47 @@ type realFixture struct {
 
 func (f *realFixture) Driver() driver.Driver { return f.driver }
 
-func (f *realFixture) OffScreen() image.Point { return f.system.VirtualScreen().Max }
+// OffScreen is in the hole that a lower monitor leaves, if there is one.
+func (f *realFixture) OffScreen() image.Point {
+	monitors, err := f.driver.monitors()
+	if err != nil {
+		return f.system.VirtualScreen().Max
+	}
+	for _, hole := range holes(f.system.VirtualScreen(), areas(monitors)) {
+		return hole.Min.Add(hole.Size().Div(2))
+	}
+	return f.system.VirtualScreen().Max
+}
 
 func (f *realFixture) Exceptions() map[drivertest.Promise]string {
 	return map[drivertest.Promise]string{
-		drivertest.CancelLetsGo:  "a combo is one call and cannot stop in between; TestB19_ACancelledGestureLetsGo puts it to the others",
-		drivertest.LockedDesktop: "Wine has no lock screen; TestB01 puts it to a fake",
+		drivertest.LockedDesktop: "Wine has no lock; the decisions are put to it with a fake",
 	}
 }
 
+func (f *realFixture) OneCall(in driver.Input) bool { return isCombo(in) }
+
+// OpenWindow opens the first one on the monitor that has negative places, if there is
+// one, and the others on the primary one.
 func (f *realFixture) OpenWindow(t *testing.T, title string) drivertest.Window {
 	t.Helper()
-	w := winapitest.Open(t, title, image.Rect(0, 0, 400, 300).Add(image.Pt(40+420*f.opened, 60)))
+	corner := image.Pt(40+420*f.opened, 60)
+	if f.opened == 0 {
+		corner = leftmost(t, f.driver).Min.Add(image.Pt(40, 60))
+	}
 	f.opened++
-	return &realWindow{w}
+	return &realWindow{winapitest.Open(t, title, image.Rect(0, 0, 400, 300).Add(corner))}
+}
+
+// leftmost is the monitor farthest to the left: the one with negative places, where
+// there is one.
+func leftmost(t *testing.T, d *Driver) image.Rectangle {
+	t.Helper()
+	monitors, err := d.monitors()
+	if err != nil || len(monitors) == 0 {
+		t.Fatalf("%d monitors, %v", len(monitors), err)
+	}
+	return slices.MinFunc(monitors, func(a, b driver.Monitor) int { return a.Bounds.Min.X - b.Bounds.Min.X }).Bounds
 }
 
 func (f *realFixture) Down(*testing.T) []string {
@@ -67,28 +105,65 @@ func (f *realFixture) Down(*testing.T) []string {
 	return names
 }
 
-func (f *realFixture) LeaveDown(t *testing.T, keys ...string) {
-	t.Helper()
+// leaver names the variable that tells a process of the test to press keys and to end
+// with them down; its value are their names.
+const leaver = "REPRISE_TEST_LEAVES_DOWN"
+
+func TestMain(m *testing.M) {
+	if keys := os.Getenv(leaver); keys != "" {
+		if err := pressAndLeave(strings.Fields(keys)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if os.Getenv(spinner) != "" {
+		spin()
+	}
+	os.Exit(m.Run())
+}
+
+func pressAndLeave(keys []string) error {
 	parsed, err := keyname.ParseAll(keys)
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	events := []winapi.Event{winapi.MouseEvent{Flags: winapi.MouseLeftDown}}
 	for _, k := range parsed {
-		events = append(events, newBoard(f.system).key(named[k.Code], true))
+		events = append(events, newBoard(winapi.System{}).key(named[k.Code], true))
 	}
-	// Wine takes a key up again that X does not have down when a window gets the
-	// keyboard, which a new window does a moment after it is in front.
+	_, err = winapi.System{}.SendInput(events)
+	return err
+}
+
+// LeaveDown lets another process press and die. Wine takes a key up again that X does
+// not have down when a window gets the keyboard, which a new window does a moment
+// after it is in front: then another process has to.
+func (f *realFixture) LeaveDown(t *testing.T, keys ...string) {
+	t.Helper()
 	still := 0
 	winapitest.Await(t, "the keys stay down", func() bool {
-		if still++; len(f.driver.down()) < len(events) {
+		if still++; len(f.driver.down()) < 1+len(keys) {
 			still = 0
-			if _, err := f.system.SendInput(events); err != nil {
+			if err := again(t, leaver+"="+strings.Join(keys, " ")).Run(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return still == 10
 	})
+}
+
+// again is this test program once more, with a variable that says what it is to do.
+func again(t *testing.T, variable string) *exec.Cmd {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	process := exec.CommandContext(t.Context(), program)
+	process.Env = append(os.Environ(), variable)
+	process.Stderr = os.Stderr
+	return process
 }
 
 // realName is a key's name as the schema has it.
@@ -109,85 +184,4 @@ func realName(vk uint16) string {
 		}
 	}
 	return strings.ToLower(string(rune(vk)))
-}
-
-type realWindow struct{ *winapitest.Window }
-
-func (w *realWindow) Await(_ *testing.T, done func(drivertest.Seen) bool) drivertest.Seen {
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	bound := time.After(8 * time.Second)
-	for {
-		seen := drivertest.Seen{Text: strings.ReplaceAll(w.Text(), "\r\n", "\n"), Events: w.events()}
-		if done(seen) {
-			return seen
-		}
-		select {
-		case <-again.C:
-		case <-bound:
-			return seen
-		}
-	}
-}
-
-// Messages of winuser.h.
-const (
-	wmKeyDown, wmKeyUp, wmSysKeyDown, wmSysKeyUp = 0x0100, 0x0101, 0x0104, 0x0105
-	wmMouseMove                                  = 0x0200
-	wmMouseWheel, wmMouseHWheel                  = 0x020A, 0x020E
-)
-
-// Each button has three messages, one after the other: down, up, second half of a
-// double click.
-var wmButtons = map[uint32]driver.Button{0x0201: driver.Left, 0x0204: driver.Right, 0x0207: driver.Middle}
-
-func (w *realWindow) events() []drivertest.Event {
-	var events []drivertest.Event
-	last := map[driver.Button]drivertest.Event{}
-	corner := w.Area().Min
-	for _, m := range w.Messages() {
-		at := corner.Add(image.Pt(int(int16(m.LParam)), int(int16(m.LParam>>16))))
-		switch m.ID {
-		case wmKeyDown, wmSysKeyDown:
-			events = append(events, drivertest.Event{Kind: drivertest.KeyDown, Key: realName(uint16(m.WParam))})
-		case wmKeyUp, wmSysKeyUp:
-			events = append(events, drivertest.Event{Kind: drivertest.KeyUp, Key: realName(uint16(m.WParam))})
-		case wmMouseMove:
-			events = append(events, drivertest.Event{Kind: drivertest.Move, At: at})
-		case wmMouseWheel, wmMouseHWheel: // Wine and Windows disagree about the message's place
-			notches := image.Pt(0, int(int16(m.WParam>>16))/winapi.WheelDelta)
-			if m.ID == wmMouseHWheel {
-				notches = image.Pt(notches.Y, 0)
-			}
-			events = append(events, drivertest.Event{Kind: drivertest.Wheel, At: m.At, Notches: notches, Modifiers: heldIn(m.WParam)})
-		}
-		for down, button := range wmButtons {
-			switch m.ID {
-			case down, down + 2:
-				e := drivertest.Event{Kind: drivertest.Press, At: at, Button: button, Clicks: 1, Modifiers: heldIn(m.WParam)}
-				if m.ID == down+2 {
-					e.Clicks = 2
-				} else if before := last[button]; before.Clicks == 2 && before.At == at {
-					e.Clicks = 3 // Windows counts to two
-				}
-				last[button] = e
-				events = append(events, e)
-			case down + 1:
-				events = append(events, drivertest.Event{Kind: drivertest.Release, At: at, Button: button})
-			}
-		}
-	}
-	return events
-}
-
-// heldIn reads MK_CONTROL and MK_SHIFT of a mouse message.
-func heldIn(wparam uintptr) []string {
-	var names []string
-	if wparam&0x0008 != 0 {
-		names = append(names, "ctrl")
-	}
-	if wparam&0x0004 != 0 {
-		names = append(names, "shift")
-	}
-	return names
 }

@@ -32,6 +32,7 @@ func Open(t testing.TB, title string, bounds image.Rectangle) *Window {
 	t.Helper()
 	w := open(t, title, bounds, nil)
 	awaitFront(t, title, w.hwnd)
+	Await(t, "the window has heard of it", w.forgets)
 	return w
 }
 
@@ -44,6 +45,19 @@ func awaitFront(t testing.TB, title string, h win.HWND) {
 		win.SetForegroundWindow(h)
 		return false
 	})
+	settle(t)
+}
+
+// forgets forgets what the window was told until it had the keyboard. False: the end of
+// it, a key that goes up, has not come yet.
+func (w *Window) forgets() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !slices.ContainsFunc(w.history, func(m Message) bool { return m.ID == win.WM_KEYUP }) {
+		return false
+	}
+	w.history = nil
+	return true
 }
 
 // OpenHung opens a window whose program does not answer until the test ends.
