@@ -250,8 +250,8 @@ func (r *run) begin(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		// No result: the action runs when the journal can be written again.
-		return faultf(work.DesktopUnavailable, "nothing was sent, because the agent cannot keep its journal: %v", err)
+		// No result: the action runs when the server asks for it again.
+		return faultf(work.DesktopUnavailable, "nothing was sent: %v", err)
 	}
 	r.begun = true
 	r.veil.begin(work.Begun{Ref: r.job.Ref, Masks: r.job.Action.Masks})

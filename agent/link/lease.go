@@ -14,20 +14,44 @@ const leaseTime = time.Second
 // session.watch.
 const leaseNumbers = 1 << 32
 
-// Lease decides whether a dispatch still counts when it is read. A process that was
-// frozen, or a link that stalled, brings it late: meanwhile the server may have closed
-// the stream, and its action may be cancelled or given to another agent. So the server
-// must have answered something on this stream that was said a moment ago; else it is
-// asked first, and the dispatch waits. What the server said behind it, such as a cancel
-// or the end of the stream, is then read before the answer. It is pure and used by the
-// stream's reader.
+// Lease decides whether a dispatch still counts when it is read, and whether an action
+// may begin. A process that was frozen, or a link that stalled, comes late to either:
+// meanwhile the server may have closed the stream, and the action may be cancelled, given
+// up or given to another agent. So the server must have answered something on this stream
+// that was said a moment ago; else it is asked first, and the dispatch or the beginning
+// waits. What the server said before it answers, such as a cancel or the end of the
+// stream, is then read before the answer. It is pure; the session guards it.
 type Lease struct {
-	limit   time.Duration
-	since   time.Time      // the last thing said that the server has answered
-	waiting *work.Dispatch // for the answer to the last ping; nil: nothing waits
-	pinged  time.Time      // when that was
-	number  uint64         // of that
-	late    bool           // the answer to the ping before came too late to vouch
+	limit     time.Duration
+	since     time.Time     // the last thing said that the server has answered
+	believed  time.Time     // when an answer was believed last although it was late
+	waiting   work.Dispatch // for the answer, while arrival waits
+	arrival   patience      // of the dispatch
+	beginning patience      // of the action that begins
+	asked     bool          // the last ping is unanswered
+	pinged    time.Time     // when that was
+	number    uint64        // of that
+}
+
+// patience is that of something that waits for an answer, and what it has seen so far.
+type patience struct {
+	waits bool
+	late  bool // an answer came too late to vouch
+}
+
+// over takes in an answer and says whether the waiting is over by it. An answer that is
+// late itself may have lain in the socket of a frozen process. The next one after it is
+// believed in any case: then it is the way that is slow.
+func (p *patience) over(inTime bool) bool {
+	switch {
+	case !p.waits:
+		return false
+	case inTime || p.late:
+		*p = patience{}
+		return true
+	}
+	p.late = true
+	return false
 }
 
 // NewLease is the lease of a stream whose hello, said at a time, was answered.
@@ -57,18 +81,25 @@ func (l *Lease) Answered(said time.Time) {
 
 // Dispatched takes a dispatch, which replaces one that waits, and says whether it
 // counts. If it does not, it waits for the answer to the ping returned, or to the one
-// that is unanswered: that answer comes behind it as well.
+// that is unanswered (0): that answer comes behind it as well.
 func (l *Lease) Dispatched(now time.Time, d work.Dispatch) (counts bool, ping uint64) {
 	if l.fresh(now, l.since) {
-		l.waiting = nil
+		l.arrival = patience{}
 		return true, 0
 	}
-	asked := l.waiting != nil
-	l.waiting = &d
-	if asked {
-		return false, 0
+	l.waiting, l.arrival.waits = d, true
+	return false, l.ask(now)
+}
+
+// Begins says whether an action may begin now. If it may not, it waits for the answer to
+// the ping returned, or to the one that is unanswered (0). An answer that was believed
+// although it was late counts here: on a way that is slow nothing fresher comes.
+func (l *Lease) Begins(now time.Time) (vouched bool, ping uint64) {
+	if l.fresh(now, l.since) || l.fresh(now, l.believed) {
+		l.beginning = patience{}
+		return true, 0
 	}
-	l.late = false
+	l.beginning = patience{waits: true}
 	return false, l.ask(now)
 }
 
@@ -79,33 +110,53 @@ func (l *Lease) fresh(now, then time.Time) bool {
 	return now.Sub(then) <= l.limit && wall <= l.limit && wall >= -l.limit
 }
 
+// ask returns the ping to be sent; 0: one is unanswered.
 func (l *Lease) ask(now time.Time) (ping uint64) {
+	if l.asked {
+		return 0
+	}
+	l.asked, l.pinged = true, now
 	l.number++
-	l.pinged = now
 	return l.number
 }
 
-// Pong takes the answer to a ping and returns the dispatch that counts by it; nil:
-// there is none. An answer that is late itself may have lain in the socket like the
-// dispatch, so the server is asked again, with the ping returned. When that answer is
-// late as well it is the way that is slow, and the dispatch counts.
-func (l *Lease) Pong(now time.Time, number uint64) (counts *work.Dispatch, ping uint64) {
-	if number != l.number || l.waiting == nil {
-		return nil, 0
+// Vouched is what an answer to a ping leads to.
+type Vouched struct {
+	Dispatch *work.Dispatch // that counts by it; nil: none
+	Begins   bool           // the action that waits to begin does
+	Ping     uint64         // to be sent, because something still waits; 0: none
+}
+
+// Pong takes the answer to a ping.
+func (l *Lease) Pong(now time.Time, number uint64) Vouched {
+	if number != l.number || !l.asked {
+		return Vouched{}
 	}
-	if !l.fresh(now, l.pinged) && !l.late {
-		l.late = true
-		return nil, l.ask(now)
-	}
-	counts, l.waiting = l.waiting, nil
+	l.asked = false
 	l.Answered(l.pinged)
-	return counts, 0
+	inTime := l.fresh(now, l.pinged)
+	var v Vouched
+	if l.arrival.over(inTime) {
+		d := l.waiting
+		v.Dispatch = &d
+	}
+	v.Begins = l.beginning.over(inTime)
+	if !inTime && (v.Dispatch != nil || v.Begins) {
+		l.believed = now
+	}
+	if l.arrival.waits || l.beginning.waits {
+		v.Ping = l.ask(now)
+	}
+	return v
 }
 
 // Cancelled drops the dispatch that waits if it is the one meant; an empty action id
 // means all of the replay's.
 func (l *Lease) Cancelled(replayID, actionID string) {
-	if l.waiting != nil && l.waiting.ReplayID == replayID && (actionID == "" || actionID == l.waiting.ActionID) {
-		l.waiting = nil
+	if l.waiting.ReplayID == replayID && (actionID == "" || actionID == l.waiting.ActionID) {
+		l.arrival = patience{}
 	}
 }
+
+// Stopped says that the action that waits to begin does not begin any more.
+func (l *Lease) Stopped() { l.beginning = patience{} }

@@ -1,19 +1,12 @@
 package link
 
 import (
-	"context"
-	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"pgregory.net/rapid"
 
-	"github.com/reprise-rpa/reprise/agent/agenttest"
-	"github.com/reprise-rpa/reprise/agent/runner"
 	"github.com/reprise-rpa/reprise/agent/work"
-	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
 
 var dawn = time.Date(2026, 3, 1, 6, 0, 0, 0, time.UTC)
@@ -60,14 +53,14 @@ func TestTheNewestDispatchThatWaitsIsFreedByTheAnswerToThePing(t *testing.T) {
 		t.Errorf("a second dispatch counts %v, and asks with %d", counts, again)
 	}
 	for _, n := range []uint64{0, 1, ping - 1} {
-		if d, _ := l.Pong(dawn.Add(time.Minute), n); d != nil {
-			t.Errorf("pong %d freed %s", n, d.ActionID)
+		if v := l.Pong(dawn.Add(time.Minute), n); v != (Vouched{}) {
+			t.Errorf("pong %d led to %+v", n, v)
 		}
 	}
-	if d, _ := l.Pong(dawn.Add(time.Minute), ping); d == nil || d.ActionID != "r-2" {
+	if d := l.Pong(dawn.Add(time.Minute), ping).Dispatch; d == nil || d.ActionID != "r-2" {
 		t.Errorf("freed %v, want the newer dispatch", d)
 	}
-	if d, _ := l.Pong(dawn.Add(time.Minute), ping); d != nil {
+	if d := l.Pong(dawn.Add(time.Minute), ping).Dispatch; d != nil {
 		t.Errorf("%s was freed twice", d.ActionID)
 	}
 	if counts, _ := l.Dispatched(dawn.Add(time.Minute+leaseTime), dispatchOf("r-3")); !counts {
@@ -95,9 +88,9 @@ func TestADispatchCountsInTheEndHoweverSlowTheWay(t *testing.T) {
 				ask(now, ping)
 			}
 			if ping := answers[now]; ping != 0 {
-				d, again := l.Pong(now, ping)
-				ask(now, again)
-				counted = counted || d != nil
+				v := l.Pong(now, ping)
+				ask(now, v.Ping)
+				counted = counted || v.Dispatch != nil
 			}
 		}
 		if !counted {
@@ -125,15 +118,15 @@ func TestAnAnswerThatIsLateItselfVouchesForNothing(t *testing.T) {
 	l := NewLease(dawn, 10*time.Second)
 	_, first := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
 	late := dawn.Add(2 * time.Minute)
-	d, second := l.Pong(late, first)
-	if d != nil || second == 0 || second == first {
-		t.Fatalf("a late answer freed %v, and asked with %d", d, second)
+	v := l.Pong(late, first)
+	if v.Dispatch != nil || v.Ping == 0 || v.Ping == first {
+		t.Fatalf("a late answer led to %+v", v)
 	}
-	if d, _ := l.Pong(late.Add(2*time.Second), second); d == nil {
+	if d := l.Pong(late.Add(2*time.Second), v.Ping).Dispatch; d == nil {
 		t.Error("on a slow way nothing ever counts")
 	}
 	_, again := l.Dispatched(late.Add(time.Hour), dispatchOf("r-2"))
-	if d, _ := l.Pong(late.Add(2*time.Hour), again); d != nil {
+	if d := l.Pong(late.Add(2*time.Hour), again).Dispatch; d != nil {
 		t.Error("a way that was slow once is never doubted again")
 	}
 }
@@ -146,86 +139,164 @@ func TestACancelDropsTheDispatchThatWaits(t *testing.T) {
 		l := NewLease(dawn, 10*time.Second)
 		_, ping := l.Dispatched(dawn.Add(time.Minute), dispatchOf("r-1"))
 		l.Cancelled(c.replay, c.action)
-		d, _ := l.Pong(dawn.Add(time.Minute), ping)
+		d := l.Pong(dawn.Add(time.Minute), ping).Dispatch
 		if dropped := d == nil; dropped != c.drops {
 			t.Errorf("cancel of %q, %q: dropped %v, want %v", c.replay, c.action, dropped, c.drops)
 		}
 	}
 }
 
-// told is a runner that passes on what it is asked to do.
-type told struct {
-	eager
-	dispatched chan string
-}
-
-func (told) Open(context.Context, runner.Stream, runner.Opened) error { return nil }
-
-func (r told) Handle(_ context.Context, e runner.Event) error {
-	if d, ok := e.(runner.Dispatched); ok {
-		r.dispatched <- d.ActionID
+func TestAnActionBeginsWhileTheServerHasAnsweredAMomentAgoAndElseAsksFirst(t *testing.T) {
+	l := NewLease(dawn, 10*time.Second)
+	if vouched, ping := l.Begins(dawn.Add(leaseTime)); !vouched || ping != 0 {
+		t.Error("asked although the hello was answered")
 	}
-	return nil
+	vouched, ping := l.Begins(dawn.Add(time.Minute))
+	if vouched || ping == 0 {
+		t.Fatal("not asked although nothing vouches for the action")
+	}
+	if v := l.Pong(dawn.Add(time.Minute+leaseTime), ping); !v.Begins || v.Ping != 0 || v.Dispatch != nil {
+		t.Errorf("the answer led to %+v", v)
+	}
+	if v := l.Pong(dawn.Add(time.Minute+leaseTime), ping); v != (Vouched{}) {
+		t.Errorf("the same answer led to %+v", v)
+	}
 }
 
-// late opens a stream, lets it stand for a minute and sends a dispatch.
-func late(t *testing.T, deaf bool, then func(*agenttest.Conn, <-chan string)) {
-	synctest.Test(t, func(t *testing.T) {
-		server, r := agenttest.New(), told{dispatched: make(chan string, 4)}
-		l := New(Config{
-			Server: agenttest.Address, MachineID: "m", Dial: server.Dial, Runner: r, Desk: unlocked{}, Evidence: NewEvidence(nil, nil),
-		})
-		over := errors.New("the test is over")
-		ctx, stop := context.WithCancelCause(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- l.Run(ctx) }()
-		defer func() {
-			stop(over)
-			if err := errors.Join(server.Close(), <-ended); !errors.Is(err, over) {
-				t.Errorf("Run = %v", err)
+// Each has the patience of its own: what joins a ping has not seen the late answers that
+// came before.
+func TestADispatchAndABeginningShareAPingAndNotTheirPatience(t *testing.T) {
+	now := dawn.Add(time.Minute)
+	l := NewLease(dawn, 10*time.Second)
+	_, ping := l.Dispatched(now, dispatchOf("r-1"))
+	if vouched, again := l.Begins(now); vouched || again != 0 {
+		t.Errorf("the beginning is vouched for: %v, and asks with %d", vouched, again)
+	}
+	if v := l.Pong(now, ping); v.Dispatch == nil || !v.Begins || v.Ping != 0 {
+		t.Errorf("one answer led to %+v", v)
+	}
+
+	l = NewLease(dawn, 10*time.Second)
+	_, first := l.Dispatched(now, dispatchOf("r-1"))
+	second := l.Pong(now.Add(2*time.Second), first).Ping
+	if _, again := l.Begins(now.Add(3 * time.Second)); again != 0 {
+		t.Errorf("asked with %d beside an unanswered ping", again)
+	}
+	v := l.Pong(now.Add(4*time.Second), second)
+	if v.Dispatch == nil || v.Begins || v.Ping == 0 {
+		t.Fatalf("the second late answer led to %+v; it is the first of the beginning", v)
+	}
+	if v := l.Pong(now.Add(6*time.Second), v.Ping); !v.Begins || v.Dispatch != nil || v.Ping != 0 {
+		t.Errorf("the third late answer led to %+v", v)
+	}
+}
+
+// On a slow way no answer is fresh. One that was believed lasts as long as one that is.
+func TestABelievedAnswerVouchesForWhatBeginsAMomentLaterAndForNoDispatch(t *testing.T) {
+	now := dawn.Add(time.Minute)
+	l := NewLease(dawn, 10*time.Second)
+	_, first := l.Dispatched(now, dispatchOf("r-1"))
+	second := l.Pong(now.Add(2*time.Second), first).Ping
+	now = now.Add(4 * time.Second)
+	if v := l.Pong(now, second); v.Dispatch == nil {
+		t.Fatalf("the second late answer led to %+v", v)
+	}
+	if vouched, _ := l.Begins(now.Add(leaseTime)); !vouched {
+		t.Error("the action that was just believed is doubted again")
+	}
+	if counts, _ := l.Dispatched(now, dispatchOf("r-2")); counts {
+		t.Error("another dispatch counts, although nothing fresh vouches for it")
+	}
+	l.Cancelled("r", "")
+	if vouched, _ := l.Begins(now.Add(leaseTime + 1)); vouched {
+		t.Error("a process that stood still begins with what was believed before")
+	}
+}
+
+func TestAnActionThatIsStoppedWaitsForNothing(t *testing.T) {
+	l := NewLease(dawn, 10*time.Second)
+	_, ping := l.Begins(dawn.Add(time.Minute))
+	l.Stopped()
+	if v := l.Pong(dawn.Add(time.Hour), ping); v != (Vouched{}) {
+		t.Errorf("a late answer led to %+v", v)
+	}
+	if _, again := l.Begins(dawn.Add(time.Hour)); again == 0 {
+		t.Error("the next action asks nobody")
+	}
+}
+
+// Whatever comes in which order: nothing is let go that has waited, without an answer to
+// a ping that was sent after the last moment at which the server was known to be there,
+// and what waits always has an unanswered ping.
+func TestWhatIsVouchedForHasAnAnswerThatIsFreshOrTheSecondLateOne(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := dawn
+		l := NewLease(dawn, 10*time.Second)
+		known := dawn // said last of what was answered
+		var unanswered uint64
+		var asked time.Time
+		var dispatches, begins int // late answers since each waits; -1: it does not
+		dispatches, begins = -1, -1
+		sent := func(ping uint64) {
+			if ping == 0 {
+				return
 			}
-		}()
-		c, err := server.Accept(ctx)
-		if err == nil {
-			err = c.Welcome(&reprisev1.Welcome{SessionId: "s"})
+			if unanswered != 0 {
+				t.Fatalf("ping %d beside an unanswered one", ping)
+			}
+			unanswered, asked = ping, now
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Minute)
-		if deaf {
-			c.Deaf()
-		}
-		err = c.Dispatch(&reprisev1.Dispatch{
-			ReplayId: "r", SessionId: "s", MachineId: "m", ActionId: "r-1", AttemptId: "r-1.1",
-			Action: &reprisev1.Action{Kind: &reprisev1.Action_Screenshot{Screenshot: &reprisev1.Screenshot{}}},
+		t.Repeat(map[string]func(*rapid.T){
+			"time passes": func(t *rapid.T) {
+				now = now.Add(time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "for")))
+			},
+			"a dispatch comes": func(t *rapid.T) {
+				counts, ping := l.Dispatched(now, dispatchOf("r-1"))
+				if counts != (now.Sub(known) <= leaseTime) {
+					t.Fatalf("counts: %v, %v after the server was there", counts, now.Sub(known))
+				}
+				sent(ping)
+				if counts {
+					dispatches = -1
+				} else {
+					dispatches = max(dispatches, 0)
+				}
+			},
+			"an action begins": func(t *rapid.T) {
+				vouched, ping := l.Begins(now)
+				sent(ping)
+				if begins = -1; !vouched {
+					begins = 0
+				}
+			},
+			"a ping is answered": func(t *rapid.T) {
+				if unanswered == 0 {
+					t.Skip("none is unanswered")
+				}
+				v := l.Pong(now, unanswered)
+				unanswered = 0
+				inTime := now.Sub(asked) <= leaseTime
+				check := func(what string, late *int, let bool) {
+					if want := *late >= 0 && (inTime || *late > 0); let != want {
+						t.Fatalf("%s after %d late answers, this one in time: %v; let go: %v", what, *late, inTime, let)
+					}
+					switch {
+					case let:
+						*late = -1
+					case *late >= 0:
+						*late++
+					}
+				}
+				check("a dispatch", &dispatches, v.Dispatch != nil)
+				check("a beginning", &begins, v.Begins)
+				known = asked
+				sent(v.Ping)
+			},
+			"": func(t *rapid.T) {
+				if unanswered == 0 && (dispatches >= 0 || begins >= 0) {
+					t.Fatal("something waits, and nothing is asked")
+				}
+			},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		then(c, r.dispatched)
-	})
-}
-
-func TestADispatchOnAQuietStreamThatIsUpIsDoneAtOnce(t *testing.T) {
-	late(t, false, func(_ *agenttest.Conn, dispatched <-chan string) {
-		select {
-		case <-dispatched:
-		default:
-			t.Error("the dispatch waits")
-		}
-	})
-}
-
-func TestADispatchThatTheServerNoLongerVouchesForIsDroppedWithTheStream(t *testing.T) {
-	late(t, true, func(c *agenttest.Conn, dispatched <-chan string) {
-		c.End(status.Error(codes.Unavailable, "the agent does not answer pings"))
-		synctest.Wait()
-		select {
-		case id := <-dispatched:
-			t.Errorf("%s was executed", id)
-		default:
-		}
 	})
 }

@@ -33,7 +33,10 @@ type session struct {
 	end      context.CancelCauseFunc
 	spoolID  string
 	settings work.Settings
-	lease    Lease                // only the reader uses it
+	over     <-chan struct{}      // closed when the stream has ended
+	leaseMu  sync.Mutex           // never held over a send
+	lease    Lease                // the reader's and Vouch's, under leaseMu
+	vouched  chan struct{}        // closed when what waits in Vouch may begin; nil: nothing does
 	hailed   time.Time            // when the hello was said
 	reported atomic.Pointer[said] // the last one
 	pongs    chan uint64
@@ -60,6 +63,7 @@ func (s *session) run(parent context.Context) (Ending, error) {
 	began := time.Now()
 	s.settings = settings(welcome.GetSettings())
 	s.lease = NewLease(s.hailed, s.settings.PingTimeout)
+	s.over = ctx.Done()
 	s.log.Info("the stream is open", logkeys.Session, welcome.GetSessionId())
 	// Attached first: what the runner says at once may have to be followed by the
 	// desktop's state.
@@ -157,14 +161,14 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 	case *reprisev1.ConnectResponse_Dispatch:
 		return s.dispatch(ctx, m.Dispatch)
 	case *reprisev1.ConnectResponse_ReportAck:
-		s.lease.acked(s.reported.Load(), m.ReportAck.GetActionId())
+		s.withLease(func(l *Lease) { l.acked(s.reported.Load(), m.ReportAck.GetActionId()) })
 		return s.toRunner(ctx, runner.Acked{Ack: ack(m.ReportAck)})
 	case *reprisev1.ConnectResponse_Pause:
 		return s.toRunner(ctx, runner.Paused{Pause: paused(m.Pause)})
 	case *reprisev1.ConnectResponse_Resume:
 		return s.toRunner(ctx, runner.Resumed{ReplayID: m.Resume.GetReplayId(), PauseID: m.Resume.GetPauseId()})
 	case *reprisev1.ConnectResponse_Cancel:
-		s.lease.Cancelled(m.Cancel.GetReplayId(), m.Cancel.GetActionId())
+		s.withLease(func(l *Lease) { l.Cancelled(m.Cancel.GetReplayId(), m.Cancel.GetActionId()) })
 		return s.toRunner(ctx, runner.Cancelled{ReplayID: m.Cancel.GetReplayId(), ActionID: m.Cancel.GetActionId()})
 	case *reprisev1.ConnectResponse_Capture:
 		s.capture(m.Capture)
@@ -177,47 +181,12 @@ func (s *session) handle(ctx context.Context, m *reprisev1.ConnectResponse) erro
 	case *reprisev1.ConnectResponse_Ping:
 		s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Pong{Pong: &reprisev1.Pong{Number: m.Ping.GetNumber()}}})
 	case *reprisev1.ConnectResponse_Pong:
-		d, again := s.lease.Pong(time.Now(), m.Pong.GetNumber())
-		switch {
-		case d != nil:
-			return s.toRunner(ctx, runner.Dispatched{Dispatch: *d})
-		case again != 0:
-			s.ping(again)
-			return nil
-		}
-		select {
-		case s.pongs <- m.Pong.GetNumber(): // watch waits for nobody
-		case <-ctx.Done():
-		}
+		return s.pong(ctx, m.Pong.GetNumber())
 	default:
 		// A newer server may say what this agent does not know.
 		s.log.Debug("a message of an unknown kind was skipped")
 	}
 	return nil
-}
-
-func (s *session) dispatch(ctx context.Context, d *reprisev1.Dispatch) error {
-	if !answerable(d) {
-		s.log.Error("a dispatch without proper ids was skipped; it can't be answered")
-		return nil
-	}
-	faultpoint.Hit(faultpoint.AgentReceived, d.GetActionId())
-	out := dispatched(d, s.cfg.MachineID)
-	if out.Invalid != "" {
-		s.log.Error("an invalid dispatch", logkeys.Action, out.ActionID, logkeys.Reason, out.Invalid)
-	}
-	if out.Invalid == "" && s.cfg.Camera != nil {
-		s.cfg.Camera.Received(out.Action.Masks)
-	}
-	counts, ask := s.lease.Dispatched(time.Now(), out)
-	if ask != 0 {
-		s.ping(ask)
-	}
-	if !counts {
-		s.SendProgress(work.Progress{Ref: out.Ref}) // it has arrived, however long the answer takes
-		return nil
-	}
-	return s.toRunner(ctx, runner.Dispatched{Dispatch: out})
 }
 
 // toRunner hands an event over. A runner that has ended hears no more, which is

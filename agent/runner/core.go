@@ -67,7 +67,7 @@ type Core struct {
 	leaving  bool                 // the server wants to go
 	stopping bool                 // the process ends
 	sent     map[string]time.Time // reports on this stream without an answer
-	unsaid   *work.Report         // an unstored answer that found no stream
+	unsaid   *work.Report         // an unstored answer to what a hello under way names as executing
 	shown    []string
 	broken   error // why the spool can't be written
 	mend     time.Time
@@ -161,26 +161,6 @@ func (c *Core) Impaired() error { return c.broken }
 
 // Remembered is how many actions the core knows.
 func (c *Core) Remembered() int { return c.memory.Len() }
-
-// Opening returns what the agent says when it opens a stream; its ids are the
-// caller's to fill in.
-func (c *Core) Opening() work.Opening {
-	var o work.Opening
-	for _, e := range c.memory.In(spool.Finished) {
-		o.Results = append(o.Results, report(e))
-	}
-	current := ""
-	if c.running != nil && c.running.phase != hanging {
-		ref := c.running.Ref
-		current, o.Executing = ref.ActionID, &ref
-	}
-	for _, e := range c.memory.In(spool.Started) {
-		if e.ActionID != current {
-			o.Unfinished = append(o.Unfinished, e.Ref)
-		}
-	}
-	return o
-}
 
 // Next returns when Due is to come; zero means that nothing is due.
 func (c *Core) Next() time.Time {

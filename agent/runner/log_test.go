@@ -65,7 +65,7 @@ func TestAnEndWithoutADesktopIsAnErrorOnlyIfSomethingWasPressed(t *testing.T) {
 			ctx, stop := context.WithCancelCause(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- r.Run(ctx) }()
-			if err := r.Open(ctx, stream{make(chan string, 100)}, runner.Opened{}); err != nil {
+			if err := r.Open(ctx, stream{sent: make(chan string, 100)}, runner.Opened{}); err != nil {
 				t.Fatal(err)
 			}
 			if pressed {

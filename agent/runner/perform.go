@@ -35,24 +35,62 @@ func (l *loop) execute(e Execute) {
 // has ended.
 func (l *loop) tell(e Event) { _ = l.post(l.ctx, item{event: e}) }
 
-// begin puts "started" on the disk. Whoever stops the job meanwhile wins: then
-// no input leaves.
+// begin puts "started" on the disk, if the server vouches for the action: looking for
+// its target may have taken long, and the process may have stood still in it. It may
+// have done so in the write as well, so the server is asked once more behind that; most
+// often its last answer is fresh. Whoever stops the job meanwhile wins: then no input
+// leaves.
 func (l *loop) begin(ctx context.Context, d work.Dispatch) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	faultpoint.Hit(faultpoint.AgentBegins, d.ActionID)
+	if err := l.vouched(ctx, d); err != nil {
+		return err
+	}
 	err := l.cfg.Spool.Append(spool.Record{Type: spool.TypeStarted, Ref: d.Ref, SessionID: d.SessionID, Safe: d.Safe, Masks: d.Action.Masks})
 	if err != nil {
 		l.tell(SpoolFailed{err})
+		return fmt.Errorf("the agent cannot keep its journal: %w", err)
+	}
+	l.tell(Began{d.ActionID})
+	if err := l.vouched(ctx, d); err != nil {
 		return err
 	}
 	faultpoint.Hit(faultpoint.AgentStarted, d.ActionID)
-	l.tell(Began{d.ActionID})
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// errNoStream says that there is nobody to vouch for an action.
+var errNoStream = errors.New("there is no stream to the server, which would have to vouch for the action")
+
+// vouched fails unless the server vouches for d now.
+func (l *loop) vouched(ctx context.Context, d work.Dispatch) error {
+	err := errNoStream
+	if stream := l.current(); stream != nil {
+		err = stream.Vouch(ctx)
+	}
+	l.current() // behind what the server said before its answer: a cancel has ended ctx
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		l.log.Info("not begun, until the server vouches for it", logkeys.Action, d.ActionID, logkeys.Attempt, d.AttemptID, logkeys.Error, err)
+	}
+	return err
+}
+
+// current returns the open stream, once the loop has dealt with all that came to it
+// before; nil: there is none.
+func (l *loop) current() Stream {
+	answer := make(chan Stream, 1)
+	if l.post(l.ctx, item{current: answer}) != nil {
+		return nil
+	}
+	return <-answer
 }
 
 // perform runs the executor. A panic in it ends the job, and not the process.

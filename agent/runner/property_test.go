@@ -200,6 +200,7 @@ func (w *world) acknowledge(t *rapid.T) {
 func (w *world) toggleStream(t *rapid.T) {
 	w.open = !w.open
 	if w.open {
+		w.core.Hail()
 		w.step(Opened{Stop: rapid.Bool().Draw(t, "stop")})
 		return
 	}

@@ -25,9 +25,13 @@ type Executor interface {
 	Execute(ctx context.Context, job work.Job) work.Outcome
 }
 
-// Stream is an open stream. Its methods never block; what it can't send it
+// Stream is an open stream. Its methods but Vouch never block; what it can't send it
 // drops and ends.
 type Stream interface {
+	// Vouch returns nil once the server vouches on this stream for an action that
+	// begins now, ctx's cause when that ends first, and an error when the stream has
+	// ended. Every event that the server said before it vouched has been handed over.
+	Vouch(ctx context.Context) error
 	SendReport(work.Report)
 	SendProgress(work.Progress)
 	// Reopen ends the stream, so that a new one is opened.
@@ -64,11 +68,12 @@ type Runner struct {
 }
 
 // item is what comes to the loop: an event, with the stream that an Opened
-// brings, or the question for an opening.
+// brings, or the question for an opening or for the open stream.
 type item struct {
 	event   Event
 	stream  Stream
 	opening chan<- work.Opening
+	current chan<- Stream
 }
 
 // New returns a runner; Run makes it work.
@@ -197,8 +202,12 @@ func (l *loop) reset(timer *time.Timer) <-chan time.Time {
 }
 
 func (l *loop) take(it item) {
-	if it.opening != nil {
-		o := l.core.Opening()
+	switch {
+	case it.current != nil:
+		it.current <- l.stream
+		return
+	case it.opening != nil:
+		o := l.core.Hail()
 		o.SpoolID, o.BootID, o.LastExit = l.cfg.Spool.ID(), l.cfg.BootID, l.cfg.Spool.LastExit()
 		it.opening <- o
 		return

@@ -29,8 +29,18 @@ func click(_ context.Context, job work.Job) work.Outcome {
 	return work.Outcome{Completion: work.Completed}
 }
 
-// stream keeps what was sent.
-type stream struct{ sent chan string }
+// stream keeps what was sent, and vouches.
+type stream struct {
+	sent  chan string
+	vouch func(context.Context) error // nil: at once
+}
+
+func (s stream) Vouch(ctx context.Context) error {
+	if s.vouch == nil {
+		return nil
+	}
+	return s.vouch(ctx)
+}
 
 func (s stream) SendReport(r work.Report) {
 	word := "success"
@@ -71,7 +81,7 @@ func newRigAt(t *testing.T, fs spool.FS, execute executor, free <-chan struct{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, spool: s, stream: stream{make(chan string, 100)}, ended: make(chan error, 1)}
+	r := &rig{t: t, spool: s, stream: stream{sent: make(chan string, 100)}, ended: make(chan error, 1)}
 	r.runner = runner.New(runner.Config{
 		Spool: s, Executor: execute, BootID: "boot",
 		Release: func(context.Context) error {
@@ -87,10 +97,17 @@ func newRigAt(t *testing.T, fs spool.FS, execute executor, free <-chan struct{})
 	ctx, stop := context.WithCancelCause(t.Context())
 	r.stop = stop
 	go func() { r.ended <- r.runner.Run(ctx) }()
-	if err := r.runner.Open(t.Context(), r.stream, runner.Opened{}); err != nil {
-		t.Fatal(err)
-	}
+	r.open(nil)
 	return r
+}
+
+// open opens a stream that says whether it vouches for an action; nil: it does.
+func (r *rig) open(vouch func(context.Context) error) {
+	r.t.Helper()
+	r.stream.vouch = vouch
+	if err := r.runner.Open(r.t.Context(), r.stream, runner.Opened{}); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 func (r *rig) handle(e runner.Event) {

@@ -40,6 +40,7 @@ type agent struct {
 	backlog  []runner.Effect
 	writing  bool
 	job      *job
+	begins   func() // what the job does once the server vouches for it; nil: it does not wait for that
 	timer    int
 	clearing bool          // keys are being let go of
 	stopping time.Duration // when it comes back, once it has stopped in order; 0: it runs on
@@ -60,7 +61,7 @@ func (a *agent) boot() {
 	a.clean, a.disk.clean = a.disk.clean, false
 	a.core = runner.NewCore(a.disk.memory, a.w.plan.Policy.Remember)
 	a.conn, a.open, a.retry, a.after = nil, false, link.Retry{}, 0
-	a.clearing = false
+	a.clearing, a.begins = false, nil
 	a.backlog, a.writing, a.job, a.stopping, a.told = nil, false, nil, 0, nil
 	a.w.witness.agentStarted(a)
 	a.w.tell("the %s starts with %s", a.name, a.disk.id)
@@ -113,6 +114,7 @@ func (a *agent) carryOut(effect runner.Effect) {
 		if a.job != nil {
 			a.w.tell("%s is asked to stop: %v", a.job.ActionID, e.Cause)
 			a.job.cause = e.Cause
+			a.stopWaiting()
 		}
 	case runner.Write:
 		if e.Record.Type == spool.TypeAcknowledged {

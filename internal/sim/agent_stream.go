@@ -46,7 +46,7 @@ func (a *agent) dial() {
 type dialled struct{ c *conn }
 
 func (a *agent) hello() hello {
-	o := a.core.Opening()
+	o := a.core.Hail()
 	usable := !a.m.desktop.locked
 	a.told = &usable
 	h := hello{results: o.Results, open: dispatch.Open{Session: dispatch.Session{
@@ -84,6 +84,7 @@ func (a *agent) lost(why string) {
 	if !wasOpen {
 		lived = 0
 	}
+	a.unvouched()
 	a.again(lived)
 	if wasOpen {
 		a.step(runner.Lost{})
@@ -138,14 +139,18 @@ func (a *agent) hear(c *conn, msg any) {
 }
 
 func (a *agent) answered(number uint64) {
-	d, again := a.lease.Pong(a.now(), number)
-	switch {
-	case d != nil:
-		a.step(runner.Dispatched{Dispatch: *d})
-	case again != 0:
-		a.send(ping{again})
-	default:
-		a.pings.Pong(a.now(), number)
+	a.pings.Pong(a.now(), number)
+	v := a.lease.Pong(a.now(), number)
+	if v.Ping != 0 {
+		a.send(ping{v.Ping})
+	}
+	if v.Begins && a.begins != nil {
+		do := a.begins
+		a.begins = nil
+		do()
+	}
+	if v.Dispatch != nil {
+		a.step(runner.Dispatched{Dispatch: *v.Dispatch})
 	}
 }
 

@@ -61,9 +61,55 @@ func (a *agent) look(j *job) {
 		a.finish(j, work.Failure(work.DesktopUnavailable, work.NotStarted, "locked"))
 	default:
 		a.w.hitIn(&a.process, a.m.id, Begins)
-		a.disk.begin(a.started(j))
-		a.then(j, a.disk.takes(), func() { a.begun(j) })
+		a.vouch(j, func() {
+			a.disk.begin(a.started(j))
+			a.then(j, a.disk.takes(), func() { a.begun(j) })
+		})
 	}
+}
+
+// vouch goes on with a job once the server vouches for it. Without a stream, and when the
+// stream ends first, nothing of it is sent.
+func (a *agent) vouch(j *job, do func()) {
+	if !a.open {
+		a.refuse(j)
+		return
+	}
+	vouched, ask := a.lease.Begins(a.now())
+	if ask != 0 {
+		a.send(ping{ask})
+	}
+	if vouched {
+		do()
+		return
+	}
+	a.begins = do
+}
+
+// unvouched ends the wait for the server when the stream has ended. The executor hears of
+// it about when the core does, and a hello may be under way then.
+func (a *agent) unvouched() {
+	if j := a.job; j != nil && a.begins != nil {
+		a.begins = nil
+		a.then(j, a.w.between(0, 20*time.Millisecond), func() { a.refuse(j) })
+	}
+}
+
+// stopWaiting ends the wait for the server when the job is to stop.
+func (a *agent) stopWaiting() {
+	if j := a.job; a.begins != nil {
+		a.begins = nil
+		a.lease.Stopped()
+		a.then(j, 0, func() { a.stopped(j) })
+	}
+}
+
+func (a *agent) refuse(j *job) {
+	if j.cause != nil {
+		a.stopped(j)
+		return
+	}
+	a.finish(j, work.Failure(work.DesktopUnavailable, work.NotStarted, "the server does not vouch for it"))
 }
 
 func (a *agent) started(j *job) spool.Record {
@@ -83,7 +129,7 @@ func (a *agent) begun(j *job) {
 	a.w.hitIn(&a.process, a.m.id, Started)
 	a.step(runner.Began{ActionID: j.ActionID})
 	if a.job == j {
-		a.input(j)
+		a.vouch(j, func() { a.input(j) })
 	}
 }
 

@@ -51,6 +51,12 @@ var agent = []Mutant{
 		New:  "if c.running != nil && !c.running.busy && meant(c.running.Ref) {",
 	},
 	{
+		Name: "an-action-begins-without-being-vouched-for", Promise: "I4, C2: what was taken back while the agent stood still is not done",
+		File: "agent/link/lease.go",
+		Old:  "l.beginning = patience{waits: true}\n\treturn false, l.ask(now)",
+		New:  "l.beginning = patience{}\n\treturn true, 0",
+	},
+	{
 		Name: "what-it-replaces-is-ignored", Promise: "section 4: an id whose predecessor has run is answered without input",
 		File: "agent/runner/dispatch.go",
 		Old:  "for _, id := range d.Replaces {",
@@ -82,7 +88,7 @@ var agent = []Mutant{
 	},
 	{
 		Name: "the-hello-hides-what-has-started", Promise: "section 4: the hello lists what has started and has no result",
-		File: "agent/runner/core.go",
+		File: "agent/runner/opening.go",
 		Old:  "if e.ActionID != current {",
 		New:  "if current != \"\" && e.ActionID != current {",
 	},
