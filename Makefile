@@ -27,7 +27,7 @@ build: ## build the programs into bin/
 	$(GO) build -o $(BIN)/ $(PROGRAMS)
 
 .PHONY: demo
-demo: ## run a workflow end to end, with faults on the way (DESKTOP=x11: on a real display)
+demo: ## run a workflow end to end, with faults on the way (DESKTOP=x11, DESKTOP=windows: under Wine)
 	@tools/demo $(DESKTOP)
 
 .PHONY: demo-can-fail
@@ -50,8 +50,8 @@ test-windows: ## the tests of the Windows packages as Windows programs, under Wi
 	@tools/test-windows
 
 .PHONY: cases
-cases: ## the contract's cases, one line each
-	@tools/cases
+cases: ## the contract's cases, one line each (DESKTOP=windows: those of the Windows agent, under Wine)
+	@tools/cases $(DESKTOP)
 
 .PHONY: sim
 sim: ## SEEDS (1000) drawn plans of faults against the cores; SEED=n plays one and tells its story
