@@ -270,13 +270,20 @@ func (w *Window) Area() image.Rectangle {
 // test if it got another.
 func (w *Window) AwaitText(t testing.TB, want string) {
 	t.Helper()
-	bound := time.After(10 * time.Second)
-	for w.Text() != want {
+	const patience = 10 * time.Second
+	bound := time.NewTimer(patience)
+	defer bound.Stop()
+	for {
+		changed := w.Changed() // before the look: what comes after it is not missed
+		got := w.Text()
+		if got == want {
+			return
+		}
 		select {
-		case <-w.Changed():
-		case <-time.After(50 * time.Millisecond): // one came between the two looks
-		case <-bound:
-			t.Fatalf("the window got %q, want %q", w.Text(), want)
+		case <-changed:
+			bound.Reset(patience)
+		case <-bound.C:
+			t.Fatalf("the window got %q, want %q", got, want)
 		}
 	}
 }

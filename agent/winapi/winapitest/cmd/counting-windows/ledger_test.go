@@ -68,7 +68,7 @@ func told(entries []wire.Entry) (lines []string) {
 func TestWhatHasNoEffectIsNotCounted(t *testing.T) {
 	for name, does := range map[string]func(*ledger) bool{
 		"a release without a press":        func(l *ledger) bool { return l.release("save", true) },
-		"a press that is released outside": func(l *ledger) bool { return l.press("save", button, false) || l.release("save", false) },
+		"a press that is released outside": func(l *ledger) bool { return l.press("send", button, false) || l.release("send", false) },
 		"another character of ctrl":        func(l *ledger) bool { return l.char("note", 0x03, "") },
 		"what is swallowed": func(l *ledger) bool {
 			l.swallow(true)
