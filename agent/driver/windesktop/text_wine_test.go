@@ -72,39 +72,41 @@ func mixed(seed uint64, characters int) string {
 	return text.String()
 }
 
-// An edit control takes its time over each character, so its 5,000 are of twenty runs.
+// thorough names the variable that has the two tests after it type 5,000 characters
+// in each of 20 runs, which takes many minutes.
+const thorough = "REPRISE_TEST_THOROUGH"
+
+// load is how many runs of how many characters a test types.
+func load(runs, characters int) (int, int) {
+	if os.Getenv(thorough) != "" {
+		return 20, 5000
+	}
+	return runs, characters
+}
+
+// An edit control of Wine's takes its time over each character.
 func TestB08_MixedCharactersArriveInAnEditControlWhileAllProcessorsAreBusy(t *testing.T) {
 	d := openReal(t, Config{TypePace: time.Nanosecond}) // as fast as Windows takes them
 	edit := winapitest.OpenEdit(t, "is typed into", image.Rect(40, 60, 440, 360))
 	busy(t)
-	for run := range uint64(20) {
-		text := mixed(run, 250)
+	runs, characters := load(20, 60)
+	for run := range runs {
+		text := mixed(uint64(run), characters)
 		edit.Clear()
-		if err := d.Do(t.Context(), driver.Type{Text: text}); err != nil {
-			t.Fatalf("run %d: %v", run, err)
-		}
+		perform(t, d, driver.Type{Text: text})
 		awaitAll(t, fmt.Sprintf("run %d", run), edit, text)
 	}
 }
 
-// manyRuns names the variable that has the test after it go twenty times, which takes
-// minutes.
-const manyRuns = "REPRISE_TEST_MANY_RUNS"
-
 func TestB08_FiveThousandMixedCharactersArriveWhileAllProcessorsAreBusy(t *testing.T) {
 	d := openReal(t, Config{TypePace: time.Nanosecond})
 	busy(t)
-	runs := uint64(1)
-	if os.Getenv(manyRuns) != "" {
-		runs = 20
-	}
+	runs, characters := load(1, 5000)
 	for run := range runs {
 		w := winapitest.Open(t, fmt.Sprint("is typed into ", run), image.Rect(40, 60, 440, 360))
-		text := mixed(run, 5000)
+		text := mixed(uint64(run), characters)
 		began := time.Now()
-		if err := d.Do(t.Context(), driver.Type{Text: text}); err != nil {
-			t.Fatalf("run %d: %v", run, err)
-		}
+		perform(t, d, driver.Type{Text: text})
 		awaitAll(t, fmt.Sprintf("run %d", run), w, text)
 		t.Logf("run %d: %v", run, time.Since(began).Round(time.Millisecond))
 	}
