@@ -124,28 +124,19 @@ func (th *theatre) partly(seen []string) {
 	}
 }
 
-// onWindows plays three up to each of the points with the middle step, lets something
-// happen there, and looks what came of it.
-func onWindows(t *testing.T, p play, points []string, happens func(*theatre, faultpoint.Arrival), check func(*theatre)) {
-	for _, point := range points {
-		t.Run(point, func(t *testing.T) {
-			th := openOnWindows(t, p)
-			happens(th, th.standAt(point, middleStep))
-			check(th)
-		})
-	}
-}
-
 // killOnWindows kills the agent at each point from the first to the last, and starts it
 // again.
 func killOnWindows(t *testing.T, first, last string) {
 	for _, l := range actionsLife[rank(first) : rank(last)+1] {
-		onWindows(t, three, []string{l.point}, func(th *theatre, a faultpoint.Arrival) {
+		t.Run(l.point, func(t *testing.T) {
+			th := openOnWindows(t, three)
+			a := th.standAt(l.point, middleStep)
 			th.kill(agentOnly)
 			th.goOn(a)
 			th.passAll()
 			th.restart(agentOnly)
-		}, func(th *theatre) { th.cameToOnWindows(l.agent) })
+			th.cameToOnWindows(l.agent)
+		})
 	}
 }
 

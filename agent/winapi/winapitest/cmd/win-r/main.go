@@ -4,12 +4,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 )
 
 func main() {
-	if err := serve(); err != nil {
+	if err := serve(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "win-r:", err)
 		os.Exit(1)
 	}

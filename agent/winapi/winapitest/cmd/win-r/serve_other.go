@@ -2,6 +2,9 @@
 
 package main
 
-import "errors"
+import (
+	"context"
+	"errors"
+)
 
-func serve() error { return errors.New("it runs on Windows alone") }
+func serve(context.Context) error { return errors.New("it runs on Windows alone") }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os/exec"
 	"runtime"
@@ -19,7 +20,7 @@ var procRegisterHotKey = windows.NewLazySystemDLL("user32.dll").NewProc("Registe
 
 // serve takes the hot key and says "ready", then opens a dialog each time that it is
 // pressed and says "opened".
-func serve() error {
+func serve(ctx context.Context) error {
 	runtime.LockOSThread() // the hot key is this thread's
 	if ok, _, err := procRegisterHotKey.Call(0, 1, modWin|modNoRepeat, keyR); ok == 0 {
 		return fmt.Errorf("register the hot key: %w", err)
@@ -31,7 +32,7 @@ func serve() error {
 			continue
 		}
 		// RunFileDlg is exported by its number.
-		dialog := exec.Command("rundll32.exe", "shell32.dll,#61")
+		dialog := exec.CommandContext(ctx, "rundll32.exe", "shell32.dll,#61")
 		if err := dialog.Start(); err != nil {
 			return fmt.Errorf("open the Run dialog: %w", err)
 		}
