@@ -119,6 +119,7 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(spinner) != "" {
 		spin()
+		return
 	}
 	os.Exit(m.Run())
 }

@@ -25,7 +25,7 @@ const spinner = "REPRISE_TEST_SPINS"
 
 // spin ends by itself after a while, should nobody be left to kill it.
 func spin() {
-	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(30 * time.Minute); time.Now().Before(end); {
 		runtime.Gosched()
 	}
 }
