@@ -36,21 +36,22 @@ type Lease struct {
 // patience is that of something that waits for an answer, and what it has seen so far.
 type patience struct {
 	waits bool
-	late  bool // an answer came too late to vouch
+	slow  time.Duration // how long the last answer was on its way, which came too late to vouch; 0: none did
 }
 
-// over takes in an answer and says whether the waiting is over by it. An answer that is
-// late itself may have lain in the socket of a frozen process. The next one after it is
-// believed in any case: then it is the way that is slow.
-func (p *patience) over(inTime bool) bool {
+// over takes in an answer, and how long it was on its way, and says whether the waiting is
+// over by it. An answer that comes later than a moment may have lain in the socket of a
+// frozen process. When the next one takes about as long, it is the way that is slow, and
+// it is believed.
+func (p *patience) over(took, moment time.Duration) bool {
 	switch {
 	case !p.waits:
 		return false
-	case inTime || p.late:
+	case took <= moment, p.slow > 0 && took <= p.slow+moment:
 		*p = patience{}
 		return true
 	}
-	p.late = true
+	p.slow = took
 	return false
 }
 
@@ -103,11 +104,13 @@ func (l *Lease) Begins(now time.Time) (vouched bool, ping uint64) {
 	return false, l.ask(now)
 }
 
-// fresh says whether a moment is no longer ago than an answer vouches for. The clock
-// on the wall has a say in it: the other one stands still while a machine sleeps.
-func (l *Lease) fresh(now, then time.Time) bool {
-	wall := now.Round(0).Sub(then.Round(0))
-	return now.Sub(then) <= l.limit && wall <= l.limit && wall >= -l.limit
+// fresh says whether a moment is no longer ago than an answer vouches for.
+func (l *Lease) fresh(now, then time.Time) bool { return elapsed(now, then) <= l.limit }
+
+// elapsed is how long a moment is ago. The clock on the wall has a say in it: the other
+// one stands still while a machine sleeps. One that was put back tells nothing good.
+func elapsed(now, then time.Time) time.Duration {
+	return max(now.Sub(then), now.Round(0).Sub(then.Round(0)).Abs())
 }
 
 // ask returns the ping to be sent; 0: one is unanswered.
@@ -134,14 +137,14 @@ func (l *Lease) Pong(now time.Time, number uint64) Vouched {
 	}
 	l.asked = false
 	l.Answered(l.pinged)
-	inTime := l.fresh(now, l.pinged)
+	took := elapsed(now, l.pinged)
 	var v Vouched
-	if l.arrival.over(inTime) {
+	if l.arrival.over(took, l.limit) {
 		d := l.waiting
 		v.Dispatch = &d
 	}
-	v.Begins = l.beginning.over(inTime)
-	if !inTime && (v.Dispatch != nil || v.Begins) {
+	v.Begins = l.beginning.over(took, l.limit)
+	if took > l.limit && (v.Dispatch != nil || v.Begins) {
 		l.believed = now
 	}
 	if l.arrival.waits || l.beginning.waits {
