@@ -66,6 +66,7 @@ func (s *session) end(why string) {
 		return
 	}
 	s.ended = true
+	s.o.s.w.witness.sessionEnded(s.id)
 	s.o.s.w.tell("session %s of %s ends: %s", s.id, machineName(s.o.machine), why)
 	s.c.closeByServer(why)
 	s.o.s.w.in(&s.o.s.process, s.o.s.w.between(0, 100*time.Millisecond), func() {

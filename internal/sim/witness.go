@@ -44,6 +44,8 @@ type witness struct {
 	got     map[string]string     // action id -> the attempt that its agent said to have received
 	stale   map[int]bool          // machine -> what it takes in now is progress from a session that does not hold it
 	moved   map[int]time.Duration // machine -> when the deadline of what is in flight moved last
+
+	hungUp map[string]time.Duration // session id -> when the server ended it, or died with it
 }
 
 // holder is a session as the server was told of it.
@@ -62,6 +64,7 @@ func newWitness(w *world) *witness {
 		heardOf: map[string]time.Time{}, paused: map[string]bool{}, attempt: map[string]string{}, deaf: map[int]string{}, hangUp: map[int]string{}, away: map[int]time.Duration{},
 		got: map[string]string{}, stale: map[int]bool{}, moved: map[int]time.Duration{},
 		opens: map[int]*holder{}, holders: map[int]*holder{}, opening: map[string]*holder{}, welcomed: map[string]bool{},
+		hungUp: map[string]time.Duration{},
 	}
 }
 
@@ -71,7 +74,21 @@ func (v *witness) serverStarted() {
 	v.deaf, v.hangUp, v.away = map[int]string{}, map[int]string{}, map[int]time.Duration{}
 }
 
-func (v *witness) serverDied() { v.serverStarted() }
+func (v *witness) serverDied() {
+	for _, o := range v.w.server.owners {
+		for id := range o.sessions {
+			v.sessionEnded(id)
+		}
+	}
+	v.serverStarted()
+}
+
+// sessionEnded notes when the server stopped vouching for anything on a session.
+func (v *witness) sessionEnded(id string) {
+	if _, known := v.hungUp[id]; !known {
+		v.hungUp[id] = v.w.now
+	}
+}
 
 // granted notes a session that has claimed its machine.
 func (v *witness) granted(s *session, open dispatch.Open) {

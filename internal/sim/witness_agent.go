@@ -213,6 +213,7 @@ func (v *witness) input(a *agent, j *job) {
 		return
 	}
 	v.executed++
+	v.vouchedFor(a, j)
 	v.w.tell("input of %s leaves on %s", j.ActionID, a.m.name())
 	v.inputs[j.ActionID]++
 	step := r.Steps[act.Step]
@@ -225,12 +226,21 @@ func (v *witness) input(a *agent, j *job) {
 	case v.inputs[j.ActionID] > 1 && !step.Safe:
 		v.w.fail("I8", "%s touches the desktop a second time", j.ActionID)
 	}
-	// An agent that was replaced in the middle of an action cannot know. What it had is
-	// outcome unknown, or safe to run twice.
-	if !act.Lost && (act.SpoolID == a.disk.id || !step.Safe) {
-		v.inOrder(d, r, act)
-	}
+	v.inOrder(d, r, act)
 	d.ledger = append(d.ledger, effect{replayID: j.ReplayID, actionID: j.ActionID, step: act.Step, at: v.w.now, seq: v.executed})
+}
+
+// vouchedFor: input begins on a stream on which the server was there a moment ago. Where
+// answers are slow to arrive, the moment is as long as a ping may take, twice.
+func (v *witness) vouchedFor(a *agent, j *job) {
+	const moment, drift = time.Second, 50 * time.Millisecond
+	limit, slow := moment+drift, 2*pingTimeout
+	if wire := a.m.wire; v.w.now < max(wire.downUntil, wire.upUntil, wire.slowUntil)+slow {
+		limit += slow
+	}
+	if ended, known := v.hungUp[a.session]; known && v.w.now-ended > limit {
+		v.w.fail("I4", "input of %s begins %v after the server ended session %s", j.ActionID, v.w.now-ended, a.session)
+	}
 }
 
 // inOrder: input comes in the workflow's order, and a second decision to run a step
