@@ -240,3 +240,47 @@ func TestCase_h_AFrozenAgentDoesNotDoWhatWasResumedElsewhere(t *testing.T) {
 	th.leftAs(three.marks)
 	th.notBegun(r)
 }
+
+// late is a play whose second step looks for a window that is not there yet.
+var late = play{steps: `
+  - {name: note, click: {}, target: {windowTitle: Notes, point: {x: 0.5, y: 0.5}}}
+  - {name: late, click: {}, target: {windowTitle: Late, point: {x: 0.5, y: 0.5}}}
+`}
+
+// It had been vouched for when it came, and the agent stood still while it looked for
+// the target. When it wakes the target is there, and nobody wants the click any more.
+func TestCase_h_AnAgentThatIsFrozenWhileItLooksForItsTargetBeginsNothingWhenItWakes(t *testing.T) {
+	for name, takeBack := range map[string]func(*theatre){
+		"cancelled": (*theatre).cancel,
+		"done by a person": func(th *theatre) {
+			th.paused(reprisev1.PauseReason_PAUSE_REASON_DEAD_CLIENT)
+			th.resume("--skip")
+			th.ended()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			th := open(t, frozen(late))
+			a := th.standAt(faultpoint.AgentReceived, middleStep)
+			th.goOn(a)
+			th.passAll()
+			_, err := th.Agent.Line(th.ctx, "replay="+th.replay+" action="+a.Subject) // it executes
+			th.must(err)
+			th.freeze(th.Agent)
+			th.noticed()
+			takeBack(th)
+			target, err := th.desktop.Recorder(th.ctx, "Late")
+			th.must(err)
+			th.thaw(th.Agent)
+			th.submit(play{steps: "\n  - {wait: {duration: 10ms}}"}) // the agent is back, and does it
+			th.ended()
+			ledger, err := th.desktop.Ledger(th.ctx)
+			th.must(err)
+			for _, e := range ledger {
+				if e.Widget == target.Widget {
+					t.Errorf("the agent woke and began: %+v", e)
+				}
+			}
+		})
+	}
+}
