@@ -34,8 +34,9 @@ var actionsLife = []struct {
 	{faultpoint.DispatchDecided, resendSpent, takenOnce, takenOnce}, // what is not durable was never sent
 	{faultpoint.DispatchJournaled, resendSpent, sentTwice, resendSpent},
 	{faultpoint.DispatchSent, resendSpent, perhapsSentTwice, resendSpent},
-	{faultpoint.AgentReceived, resendSpent, takenOnce, resendSpent},
-	{faultpoint.AgentBegins, resendSpent, takenOnce, resendSpent},
+	// An action begins only while the server vouches for it.
+	{faultpoint.AgentReceived, resendSpent, perhapsSentTwice, resendSpent},
+	{faultpoint.AgentBegins, resendSpent, perhapsSentTwice, resendSpent},
 	{faultpoint.AgentStarted, asksAPerson, takenOnce, asksAPerson},
 	{faultpoint.AgentInputEvent, asksAPerson, takenOnce, asksAPerson},
 	{faultpoint.AgentMidInput, asksAPerson, takenOnce, asksAPerson},

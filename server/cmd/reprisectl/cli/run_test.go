@@ -246,7 +246,7 @@ func TestValidateWarnsOfWhatIsNotSupportedYet(t *testing.T) {
 	write(t, path, "name: w\nactions:\n  - click:\n    target: {byText: Save}\n  - extractText: {variable: v}\n")
 	got := ctl(t, &fake{}, "validate", path)
 	wantExit(t, got, exitOK)
-	want := fmt.Sprintf("%s:4:5: warning: byText is not supported yet: no agent finds the target; give it an anchorImage or a point\n"+
+	want := fmt.Sprintf("%s:4:5: warning: byText is not supported yet: no agent finds the target; give it an anchorImage, a uiaTarget or a point\n"+
 		"%[1]s:5:5: warning: extractText is not supported yet: the server refuses a replay with it\n", path)
 	if diff := cmp.Diff(want, got.stderr); diff != "" {
 		t.Error(diff)
