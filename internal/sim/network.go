@@ -82,8 +82,14 @@ func (c *conn) loses(msg any) bool {
 	if c.w.now >= c.m.wire.lossyUntil {
 		return false
 	}
-	switch msg.(type) {
-	case dispatch.Deliver, dispatch.Ack, dispatch.CancelAction, report, work.Progress:
+	switch msg := msg.(type) {
+	case dispatch.CancelAction:
+		lost := !c.w.chance(3)
+		if lost {
+			c.w.witness.unheard[msg.ReplayID+" "+msg.ActionID] = true
+		}
+		return lost
+	case dispatch.Deliver, dispatch.Ack, report, work.Progress:
 		return !c.w.chance(3)
 	}
 	return false

@@ -45,7 +45,8 @@ type witness struct {
 	stale   map[int]bool          // machine -> what it takes in now is progress from a session that does not hold it
 	moved   map[int]time.Duration // machine -> when the deadline of what is in flight moved last
 
-	hungUp map[string]time.Duration // session id -> when the server ended it, or died with it
+	hungUp  map[string]time.Duration // session id -> when the server ended it, or died with it
+	unheard map[string]bool          // replay and action, as in a cancel that got lost on its way
 }
 
 // holder is a session as the server was told of it.
@@ -64,7 +65,7 @@ func newWitness(w *world) *witness {
 		heardOf: map[string]time.Time{}, paused: map[string]bool{}, attempt: map[string]string{}, deaf: map[int]string{}, hangUp: map[int]string{}, away: map[int]time.Duration{},
 		got: map[string]string{}, stale: map[int]bool{}, moved: map[int]time.Duration{},
 		opens: map[int]*holder{}, holders: map[int]*holder{}, opening: map[string]*holder{}, welcomed: map[string]bool{},
-		hungUp: map[string]time.Duration{},
+		hungUp: map[string]time.Duration{}, unheard: map[string]bool{},
 	}
 }
 

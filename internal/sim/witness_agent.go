@@ -226,7 +226,11 @@ func (v *witness) input(a *agent, j *job) {
 	case v.inputs[j.ActionID] > 1 && !step.Safe:
 		v.w.fail("I8", "%s touches the desktop a second time", j.ActionID)
 	}
-	v.inOrder(d, r, act)
+	// An agent that the cancel does not reach, while its server answers every ping, cannot
+	// know.
+	if !v.unheard[r.ID+" "] && !v.unheard[r.ID+" "+act.ID] {
+		v.inOrder(d, r, act)
+	}
 	d.ledger = append(d.ledger, effect{replayID: j.ReplayID, actionID: j.ActionID, step: act.Step, at: v.w.now, seq: v.executed})
 }
 
