@@ -23,10 +23,7 @@ func OpenEdit(t testing.TB, title string, bounds image.Rectangle) *Edit {
 	t.Helper()
 	e := &Edit{}
 	ended := onThread(t, title, func(made chan<- error) { e.run(title, bounds, made) })
-	t.Cleanup(func() {
-		win.PostMessage(e.hwnd, win.WM_CLOSE, 0, 0)
-		<-ended
-	})
+	t.Cleanup(func() { finish(e.hwnd, ended) })
 	awaitFront(t, title, e.hwnd)
 	return e
 }

@@ -2,7 +2,6 @@ package winapitest
 
 import (
 	"image"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -36,18 +35,6 @@ func Open(t testing.TB, title string, bounds image.Rectangle) *Window {
 	return w
 }
 
-func awaitFront(t testing.TB, title string, h win.HWND) {
-	t.Helper()
-	Await(t, "the window "+title+" is in front", func() bool {
-		if win.GetForegroundWindow() == h {
-			return true
-		}
-		win.SetForegroundWindow(h)
-		return false
-	})
-	settle(t)
-}
-
 // forgets forgets what the window was told until it had the keyboard. False: the end of
 // it, a key that goes up, has not come yet.
 func (w *Window) forgets() bool {
@@ -74,26 +61,9 @@ func open(t testing.TB, title string, bounds image.Rectangle, hang chan struct{}
 		if hang != nil {
 			close(hang)
 		}
-		win.PostMessage(w.hwnd, win.WM_CLOSE, 0, 0)
-		<-ended
+		finish(w.hwnd, ended)
 	})
 	return w
-}
-
-// onThread runs a window on a thread of its own, and returns when it is made. What it
-// returns is closed when the window is gone.
-func onThread(t testing.TB, title string, run func(made chan<- error)) (ended <-chan struct{}) {
-	t.Helper()
-	made, over := make(chan error), make(chan struct{})
-	go func() {
-		defer close(over)
-		runtime.LockOSThread() // and never unlocked: the thread ends with its window
-		run(made)
-	}()
-	if err := <-made; err != nil {
-		t.Fatalf("open the window %s: %v", title, err)
-	}
-	return over
 }
 
 // run makes the window and serves it until it is closed.
@@ -119,28 +89,6 @@ func (w *Window) run(title string, bounds image.Rectangle, made chan<- error) {
 		made <- nil
 	}
 	serve(w.hwnd)
-}
-
-func create(class *uint16, title string, style uint32, bounds image.Rectangle) (win.HWND, error) {
-	name, err := windows.UTF16PtrFromString(title)
-	if err != nil {
-		return 0, err
-	}
-	h := win.CreateWindowEx(0, class, name, style, int32(bounds.Min.X), int32(bounds.Min.Y),
-		int32(bounds.Dx()), int32(bounds.Dy()), 0, 0, win.GetModuleHandle(nil), nil)
-	if h == 0 {
-		return 0, windows.GetLastError()
-	}
-	return h, nil
-}
-
-// serve serves a window until it is closed.
-func serve(h win.HWND) {
-	var m win.MSG
-	for windows.IsWindow(windows.HWND(h)) && win.GetMessage(&m, 0, 0, 0) > 0 {
-		win.TranslateMessage(&m)
-		win.DispatchMessage(&m)
-	}
 }
 
 // drain answers what is there already, so that the window is on the screen before it
@@ -188,6 +136,9 @@ func procedure(h win.HWND, message uint32, wparam, lparam uintptr) uintptr {
 		return 0
 	case win.WM_PRINT:
 		w.print(win.HDC(wparam))
+		return 0
+	case win.WM_DESTROY:
+		win.PostQuitMessage(0)
 		return 0
 	case win.WM_ERASEBKGND:
 		return 1
