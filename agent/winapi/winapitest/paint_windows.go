@@ -18,9 +18,9 @@ var (
 )
 
 func (w *Window) paint() {
-	var ps win.PAINTSTRUCT
-	dc := win.BeginPaint(w.hwnd, &ps)
-	defer win.EndPaint(w.hwnd, &ps)
+	ps := unmoved[win.PAINTSTRUCT]()
+	dc := win.BeginPaint(w.hwnd, ps)
+	defer win.EndPaint(w.hwnd, ps)
 	w.paintTo(dc)
 }
 

@@ -42,12 +42,19 @@ func create(class *uint16, title string, style uint32, bounds image.Rectangle) (
 
 // serve serves a window until it is closed.
 func serve(h win.HWND) {
-	var m win.MSG
-	for windows.IsWindow(windows.HWND(h)) && win.GetMessage(&m, 0, 0, 0) > 0 {
-		win.TranslateMessage(&m)
-		win.DispatchMessage(&m)
+	m := unmoved[win.MSG]()
+	for windows.IsWindow(windows.HWND(h)) && win.GetMessage(m, 0, 0, 0) > 0 {
+		win.TranslateMessage(m)
+		win.DispatchMessage(m)
 	}
 }
+
+// unmoved is a value for a call that may call back into Go, as those do that serve
+// windows: the stack then may grow and move, and Windows would fill in the place where
+// the value was.
+//
+//go:noinline
+func unmoved[T any]() *T { return new(T) }
 
 // awaitFront waits until a window is in front and X has told of its keyboard.
 func awaitFront(t testing.TB, title string, h win.HWND) {

@@ -96,11 +96,11 @@ func (w *Window) run(title string, bounds image.Rectangle, made chan<- error) {
 func (w *Window) drain() {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
+	m := unmoved[win.MSG]()
 	for range 100 {
-		var m win.MSG
-		for win.PeekMessage(&m, 0, 0, 0, win.PM_REMOVE) {
-			win.TranslateMessage(&m)
-			win.DispatchMessage(&m)
+		for win.PeekMessage(m, 0, 0, 0, win.PM_REMOVE) {
+			win.TranslateMessage(m)
+			win.DispatchMessage(m)
 		}
 		<-again.C
 	}

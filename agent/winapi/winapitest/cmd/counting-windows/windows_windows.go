@@ -75,12 +75,19 @@ func (d desktop) show(l *ledger) error {
 }
 
 func pump() {
-	var m win.MSG
-	for win.GetMessage(&m, 0, 0, 0) > 0 {
-		win.TranslateMessage(&m)
-		win.DispatchMessage(&m)
+	m := unmoved[win.MSG]()
+	for win.GetMessage(m, 0, 0, 0) > 0 {
+		win.TranslateMessage(m)
+		win.DispatchMessage(m)
 	}
 }
+
+// unmoved is a value for a call that may call back into Go, as those do that serve
+// windows: the stack then may grow and move, and Windows would fill in the place where
+// the value was. A message would be counted twice, and another one not at all.
+//
+//go:noinline
+func unmoved[T any]() *T { return new(T) }
 
 func register() (*uint16, error) {
 	class, err := windows.UTF16PtrFromString("RepriseCountingWindow")
@@ -155,9 +162,9 @@ var (
 // paint fills the window with one of two colours by turns, so that each effect can be
 // seen, and writes what it counted.
 func (w *window) paint() {
-	var ps win.PAINTSTRUCT
-	dc := win.BeginPaint(w.hwnd, &ps)
-	defer win.EndPaint(w.hwnd, &ps)
+	ps := unmoved[win.PAINTSTRUCT]()
+	dc := win.BeginPaint(w.hwnd, ps)
+	defer win.EndPaint(w.hwnd, ps)
 	effects, text := w.ledger.shows(w.widget)
 	colour := [...]uintptr{0xF0E8D8, 0xC8E8F8}[effects%2] // COLORREF: blue, green, red
 	brush, _, _ := procCreateSolidBrush.Call(colour)
