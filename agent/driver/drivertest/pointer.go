@@ -128,7 +128,7 @@ func scrollNotches(t *testing.T, f Fixture) {
 		}
 	}
 	if sum != want {
-		t.Errorf("the wheel stands at %v, want %v", sum, want)
+		t.Errorf("the wheel stands at %v, want %v: %v", sum, want, only(seen.Events, Wheel))
 	}
 }
 
