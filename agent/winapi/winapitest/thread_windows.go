@@ -4,7 +4,6 @@ import (
 	"image"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/lxn/win"
 	"golang.org/x/sys/windows"
@@ -69,17 +68,8 @@ func awaitFront(t testing.TB, title string, h win.HWND) {
 	settle(t)
 }
 
-// finish closes a window and waits until it is gone. It says so again and again, since
-// Wine does not always wake a thread whose window gets the keyboard at that moment.
+// finish closes a window and waits until it is gone.
 func finish(h win.HWND, ended <-chan struct{}) {
-	again := time.NewTicker(200 * time.Millisecond)
-	defer again.Stop()
-	for {
-		win.PostMessage(h, win.WM_CLOSE, 0, 0)
-		select {
-		case <-ended:
-			return
-		case <-again.C:
-		}
-	}
+	win.PostMessage(h, win.WM_CLOSE, 0, 0)
+	<-ended
 }
