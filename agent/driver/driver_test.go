@@ -87,3 +87,27 @@ func TestAnElementIsClickedWithinItsBounds(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryGestureHasItsNameAndItsPlaces(t *testing.T) {
+	from, to := image.Pt(-1, 2), image.Pt(3, 4)
+	for name, c := range map[string]struct {
+		in     driver.Input
+		places []image.Point
+	}{
+		"click":        {driver.Click{At: from}, []image.Point{from}},
+		"move":         {driver.Move{At: from}, []image.Point{from}},
+		"drag":         {driver.Drag{From: from, To: to}, []image.Point{from, to}},
+		"scroll":       {driver.Scroll{At: to}, []image.Point{to}},
+		"type":         {driver.Type{}, nil},
+		"paste":        {driver.Paste{}, nil},
+		"key combo":    {driver.Combo{}, nil},
+		"focus window": {driver.Focus{}, nil},
+	} {
+		if got := driver.NameOf(c.in); got != name {
+			t.Errorf("%T is named %q, want %q", c.in, got, name)
+		}
+		if got := driver.Places(c.in); !slices.Equal(got, c.places) {
+			t.Errorf("%s is at %v, want %v", name, got, c.places)
+		}
+	}
+}

@@ -45,7 +45,7 @@ func TestAProcessCanBeKilledBetweenAnyTwoEvents(t *testing.T) {
 		n := 0
 		visits(t, d, in, faultpoint.AgentInputEvent, func(a faultpoint.Arrival) {
 			n++
-			if got := len(w.taken()); got != n || !strings.Contains(a.Subject, fmt.Sprintf("%s %d/", nameOf(in), n)) {
+			if got := len(w.taken()); got != n || !strings.Contains(a.Subject, fmt.Sprintf("%s %d/", driver.NameOf(in), n)) {
 				t.Errorf("%T: at %q with %d events taken, want %d", in, a.Subject, got, n)
 			}
 		})
@@ -72,7 +72,7 @@ func TestTheFaultPointFindsTheGestureHalfDone(t *testing.T) {
 		n := 0
 		visits(t, d, c.in, faultpoint.AgentMidInput, func(a faultpoint.Arrival) {
 			n++
-			if down := strings.Join(w.downNames(), " "); down != c.down || win.told().Text != c.text || a.Subject != nameOf(c.in) {
+			if down := strings.Join(w.downNames(), " "); down != c.down || win.told().Text != c.text || a.Subject != driver.NameOf(c.in) {
 				t.Errorf("%T: at %q with %q down, %q typed", c.in, a.Subject, down, win.told().Text)
 			}
 		})

@@ -22,31 +22,9 @@ func (d *Driver) Do(ctx context.Context, in driver.Input) error {
 	defer give()
 	sent, err := d.perform(ctx, in)
 	if err != nil {
-		return &driver.InputError{Sent: sent, Err: fmt.Errorf("%s: %w", nameOf(in), err)}
+		return &driver.InputError{Sent: sent, Err: fmt.Errorf("%s: %w", driver.NameOf(in), err)}
 	}
 	return nil
-}
-
-func nameOf(in driver.Input) string {
-	switch in.(type) {
-	case driver.Click:
-		return "click"
-	case driver.Move:
-		return "move"
-	case driver.Drag:
-		return "drag"
-	case driver.Type:
-		return "type"
-	case driver.Paste:
-		return "paste"
-	case driver.Combo:
-		return "key combo"
-	case driver.Scroll:
-		return "scroll"
-	case driver.Focus:
-		return "focus window"
-	}
-	return fmt.Sprintf("%T", in)
 }
 
 // perform returns how many input events were sent.
@@ -68,9 +46,9 @@ func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
 		if err = keyname.CheckText(in.Text); err != nil {
 			return 0, unsupported(err)
 		}
-		return d.write(ctx, nameOf(in), in.Text, d.mode(in))
+		return d.write(ctx, driver.NameOf(in), in.Text, d.mode(in))
 	case driver.Paste:
-		return d.write(ctx, nameOf(in), in.Text, Clipboard)
+		return d.write(ctx, driver.NameOf(in), in.Text, Clipboard)
 	}
 	p, err := d.plan(ctx, in)
 	if err != nil {
@@ -91,7 +69,7 @@ func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
 	onMonitor := func(at image.Point) bool {
 		return slices.ContainsFunc(monitors, func(m driver.Monitor) bool { return at.In(m.Bounds) })
 	}
-	for _, at := range placesOf(in) {
+	for _, at := range driver.Places(in) {
 		if !onMonitor(at) {
 			return plan{}, fmt.Errorf("%v: %w", at, driver.ErrOffScreen)
 		}
@@ -116,23 +94,8 @@ func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
 	return plan{}, fmt.Errorf("%T: %w", in, driver.ErrUnsupported)
 }
 
-// placesOf is where a gesture begins and ends.
-func placesOf(in driver.Input) []image.Point {
-	switch in := in.(type) {
-	case driver.Click:
-		return []image.Point{in.At}
-	case driver.Move:
-		return []image.Point{in.At}
-	case driver.Drag:
-		return []image.Point{in.From, in.To}
-	case driver.Scroll:
-		return []image.Point{in.At}
-	}
-	return nil
-}
-
 func (d *Driver) play(ctx context.Context, in driver.Input, p plan) (int, error) {
-	player := &player{system: d.system, title: d.titled, gesture: nameOf(in), plan: p}
+	player := &player{system: d.system, title: d.titled, gesture: driver.NameOf(in), plan: p}
 	defer func() {
 		if player.sent > 2 { // more than the moves
 			d.pressed(in)

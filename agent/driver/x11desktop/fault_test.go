@@ -27,7 +27,7 @@ func TestFaultPointFindsTheGestureHalfDone(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- f.driver.Do(t.Context(), in) }()
 		arrival := <-points.Arrivals()
-		if arrival.Subject != nameOf(in) || len(f.Down(t)) == 0 {
+		if arrival.Subject != driver.NameOf(in) || len(f.Down(t)) == 0 {
 			t.Errorf("%T: at %+v with %v down", in, arrival, f.Down(t))
 		}
 		arrival.GoOn()

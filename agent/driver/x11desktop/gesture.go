@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"slices"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -23,31 +22,9 @@ func (d *Driver) Do(ctx context.Context, in driver.Input) error {
 	}
 	sent, err := d.perform(ctx, in)
 	if err != nil {
-		return &driver.InputError{Sent: sent, Err: fmt.Errorf("%s: %w", nameOf(in), err)}
+		return &driver.InputError{Sent: sent, Err: fmt.Errorf("%s: %w", driver.NameOf(in), err)}
 	}
 	return nil
-}
-
-func nameOf(in driver.Input) string {
-	switch in.(type) {
-	case driver.Click:
-		return "click"
-	case driver.Move:
-		return "move"
-	case driver.Drag:
-		return "drag"
-	case driver.Type:
-		return "type"
-	case driver.Paste:
-		return "paste"
-	case driver.Combo:
-		return "key combo"
-	case driver.Scroll:
-		return "scroll"
-	case driver.Focus:
-		return "focus window"
-	}
-	return fmt.Sprintf("%T", in)
 }
 
 // perform returns how many input events were sent.
@@ -80,7 +57,7 @@ func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
 	if err = d.clear(ctx, l); err != nil {
 		return 0, err
 	}
-	p := &player{link: l, gesture: nameOf(in), settle: d.config.Settle, width: board.layout.width}
+	p := &player{link: l, gesture: driver.NameOf(in), settle: d.config.Settle, width: board.layout.width}
 	switch in := in.(type) {
 	case driver.Paste:
 		err = d.paste(ctx, p, steps, in.Text)
@@ -119,17 +96,8 @@ func (d *Driver) plan(l *link, board keyboard, in driver.Input) ([]step, error) 
 
 // onScreen refuses a gesture that would begin or end on no monitor.
 func (l *link) onScreen(in driver.Input) error {
-	var places []image.Point
-	switch in := in.(type) {
-	case driver.Click:
-		places = []image.Point{in.At}
-	case driver.Move:
-		places = []image.Point{in.At}
-	case driver.Drag:
-		places = []image.Point{in.From, in.To}
-	case driver.Scroll:
-		places = []image.Point{in.At}
-	default:
+	places := driver.Places(in)
+	if len(places) == 0 {
 		return nil
 	}
 	monitors, err := l.monitors()
