@@ -72,6 +72,7 @@ func TestCase_f_AReportThatCrossesTheRedeliveryIsTakenOnce(t *testing.T) {
 		})
 		r := w.completed(w.create(3))
 		w.must(<-crossed)
+		synctest.Wait() // the replay may be over before the agent hears how its last report was taken
 		w.clicked(1, 2, 3)
 		if a := decision(t, r, "1"); a.GetDeliveries() != 2 {
 			t.Errorf("%d deliveries: nothing was crossed", a.GetDeliveries())
