@@ -1,0 +1,87 @@
+package winapi
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// More of what WTSQuerySessionInformation tells: WTS_INFO_CLASS of wtsapi32.h.
+const (
+	wtsDomainName         = 7
+	wtsClientProtocolType = 16
+)
+
+// LogonSessions lists the sessions of the machine, those of the services and of
+// listeners left out. On a Windows that lists none, and Wine 8 is one, it is the one on
+// the machine's own screen.
+func (s System) LogonSessions() ([]LogonSession, error) {
+	var first *windows.WTS_SESSION_INFO
+	var n uint32
+	if err := windows.WTSEnumerateSessions(0, 0, 1, &first, &n); err != nil {
+		return nil, fmt.Errorf("list the sessions: %w", err)
+	}
+	defer windows.WTSFreeMemory(uintptr(unsafe.Pointer(first)))
+	console := windows.WTSGetActiveConsoleSessionId()
+	var entries []windows.WTS_SESSION_INFO
+	if n > 0 {
+		entries = unsafe.Slice(first, n)
+	} else if console != noSession {
+		entries = []windows.WTS_SESSION_INFO{{SessionID: console, State: sessionActive}}
+	}
+	var list []LogonSession
+	for _, e := range entries {
+		if e.SessionID == servicesSession {
+			continue
+		}
+		session := LogonSession{ID: e.SessionID, State: e.State, Console: e.SessionID == console}
+		err := session.fill()
+		switch {
+		case errors.Is(err, windows.ERROR_FILE_NOT_FOUND), errors.Is(err, windows.ERROR_CTX_WINSTATION_NOT_FOUND):
+			continue // it went meanwhile
+		case err != nil && !errors.Is(err, ErrNotHere):
+			return nil, fmt.Errorf("session %d: %w", e.SessionID, err)
+		}
+		list = append(list, session)
+	}
+	return list, nil
+}
+
+// fill asks what the list does not tell. With ErrNotHere this Windows can't say all of
+// it; what it did say is filled in.
+func (l *LogonSession) fill() error {
+	lock, protocol := int32(sessionUnknown), uint16(protocolConsole)
+	err := errors.Join(
+		l.ask(wtsUserName, 2, func(p unsafe.Pointer) { l.User = windows.UTF16PtrToString((*uint16)(p)) }),
+		l.ask(wtsDomainName, 2, func(p unsafe.Pointer) { l.Domain = windows.UTF16PtrToString((*uint16)(p)) }),
+		l.ask(wtsClientProtocolType, 2, func(p unsafe.Pointer) { protocol = *(*uint16)(p) }),
+		l.ask(wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) { lock = (*sessionInfo)(p).lock() }),
+	)
+	l.Locked, l.Remote = lock == sessionLocked, protocol != protocolConsole
+	return err
+}
+
+// ask reads one thing about a session, of at least size bytes.
+func (l *LogonSession) ask(class, size uintptr, read func(unsafe.Pointer)) error {
+	const currentServer = 0
+	var value *byte
+	var got uint32
+	_, err := try(procWTSQuerySessionInformation, currentServer, uintptr(l.ID), class,
+		uintptr(unsafe.Pointer(&value)), uintptr(unsafe.Pointer(&got)))
+	switch {
+	case errors.Is(err, errSilent), errors.Is(err, windows.ERROR_INVALID_PARAMETER):
+		return fmt.Errorf("session information %d: %w (%w)", class, ErrNotHere, err)
+	case err != nil:
+		return fmt.Errorf("session information %d: %w", class, err)
+	case value == nil:
+		return fmt.Errorf("session information %d: %w", class, ErrNotHere)
+	}
+	defer windows.WTSFreeMemory(uintptr(unsafe.Pointer(value)))
+	if uintptr(got) < size {
+		return fmt.Errorf("session information %d: %d bytes: %w", class, got, ErrNotHere)
+	}
+	read(unsafe.Pointer(value))
+	return nil
+}
