@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,7 @@ type Config struct {
 	// Dial connects; nil means TCP.
 	Dial    func(ctx context.Context, address string) (net.Conn, error)
 	Secrets execute.Secrets // nil: there are none
-	Shower  runner.Shower   // shows pauses; nil: they are logged only
+	Shower  runner.Shower   // shows pauses; nil: a Driver that is driver.Attended does, or they are logged only
 
 	Backoff          backoff.Policy // zero means its default
 	KeepaliveTime    time.Duration  // HTTP/2 keepalive; 0 means 10 s
@@ -56,6 +57,7 @@ type Config struct {
 	Restless         []work.Mask    // what changes by itself, such as a clock
 	MaxWaiting       int64          // bytes of pictures that wait for their upload; 0 means 256 MiB
 	MinDisplay       image.Point    // smallest usable primary monitor; zero: any
+	Announce         time.Duration  // how long a place is outlined before a gesture goes there; 0: it is not
 	Random           func() float64 // for the jitter; nil means math/rand
 	Version          string         // for people
 	Log              *slog.Logger   // nil discards
@@ -119,10 +121,12 @@ func (a *Agent) Run(ctx context.Context) error {
 	executor := execute.New(execute.Config{
 		Driver: a.cfg.Driver, Anchors: evidence, Evidence: evidence, Secrets: a.cfg.Secrets,
 		Masks: a.cfg.Masks, Begun: journal.Memory().Begun(), Popups: a.cfg.Popups, Restless: a.cfg.Restless,
-		MinDisplay: a.cfg.MinDisplay, Log: log,
+		MinDisplay: a.cfg.MinDisplay, Announce: a.cfg.Announce, Log: log,
 	})
+	person := newAttendant(a.cfg.Driver, log)
 	run := runner.New(runner.Config{
-		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember, Shower: a.cfg.Shower, Log: log,
+		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember,
+		Shower: cmp.Or[runner.Shower](a.cfg.Shower, person), GoOn: person.goOn, Log: log,
 	})
 	eyes := desk{executor: executor, driver: a.cfg.Driver, runner: run}
 	connection := link.New(link.Config{
@@ -138,6 +142,8 @@ func (a *Agent) Run(ctx context.Context) error {
 	others.Go(func() { _ = connection.Run(linked) }) // it ends for no other reason
 	others.Go(func() { _ = waiting.Run(linked) })
 	others.Go(func() { watchDesktop(linked, eyes, connection, log) })
+	others.Go(func() { person.show(linked) })
+	others.Go(func() { person.attend(linked, run) })
 	err = run.Run(ctx)
 	unlink(err)
 	others.Wait()

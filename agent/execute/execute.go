@@ -50,6 +50,9 @@ type Config struct {
 	Popups     []work.Popup  // how windows that get in the way on this machine are closed
 	Restless   []work.Mask   // what changes by itself, such as a clock: no effect of an action
 	MinDisplay image.Point   // smallest usable primary monitor; zero: any
+	// Announce is how long a place is outlined before a gesture goes there, at a desktop
+	// that is driver.Attended; 0: it is not.
+	Announce time.Duration
 	// Poll is the pause between two looks at the desktop; 0 means 50 ms.
 	Poll time.Duration
 	Log  *slog.Logger // nil discards
@@ -226,6 +229,9 @@ func (r *run) input(ctx context.Context, inputs []driver.Input) error {
 	if err != nil {
 		return err
 	}
+	if err := r.announce(ctx); err != nil {
+		return err
+	}
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
@@ -289,35 +295,5 @@ func (r *run) conclude(ctx context.Context, err error) {
 	}
 	if target := r.job.Action.Target; target != nil {
 		o.Target, o.Description = target, describe(target)
-	}
-}
-
-// pause waits for the next look; it fails when ctx ends.
-func (r *run) pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-// until looks again and again until look says that it is done, or the time is
-// over; it says whether look was.
-func (r *run) until(ctx context.Context, limit time.Duration, look func() (bool, error)) (bool, error) {
-	end := time.Now().Add(limit)
-	for {
-		ok, err := look()
-		if ok || err != nil {
-			return ok, err
-		}
-		if time.Until(end) <= 0 {
-			return false, nil
-		}
-		if err := r.pause(ctx, min(r.cfg.Poll, time.Until(end))); err != nil {
-			return false, err
-		}
 	}
 }

@@ -30,6 +30,8 @@ func codeOf(ctx context.Context, err error) (work.Code, string) {
 		return f.code, f.message
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), work.ErrTimedOut):
 		return work.Timeout, work.ErrTimedOut.Error()
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), work.ErrPerson):
+		return work.Person, work.ErrPerson.Error()
 	case ctx.Err() != nil:
 		return work.Interrupted, work.ErrInterrupted.Error()
 	case errors.Is(err, driver.ErrUnavailable):
@@ -44,6 +46,7 @@ var driverCodes = []struct {
 	code work.Code
 }{
 	{driver.ErrUnavailable, work.DesktopUnavailable},
+	{driver.ErrStopped, work.Person},
 	{driver.ErrBlocked, work.InputBlocked},
 	{driver.ErrOffScreen, work.TargetOffScreen},
 	{driver.ErrNotInFront, work.WrongWindow},

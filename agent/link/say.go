@@ -28,6 +28,19 @@ func (s *session) SendProgress(p work.Progress) {
 	s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_Progress{Progress: progress(p)}})
 }
 
+// SendPerson queues what the person at the machine asks for.
+func (s *session) SendPerson(wish work.PersonWish, replayID string) {
+	s.push(&reprisev1.ConnectRequest{Message: &reprisev1.ConnectRequest_PersonRequest{PersonRequest: &reprisev1.PersonRequest{
+		Kind: wishes[wish], ReplayId: replayID,
+	}}})
+}
+
+var wishes = map[work.PersonWish]reprisev1.PersonRequestKind{
+	work.PersonStops:     reprisev1.PersonRequestKind_PERSON_REQUEST_KIND_STOP,
+	work.PersonTakesOver: reprisev1.PersonRequestKind_PERSON_REQUEST_KIND_TAKE_OVER,
+	work.PersonGoesOn:    reprisev1.PersonRequestKind_PERSON_REQUEST_KIND_GO_ON,
+}
+
 // Reopen ends the stream; the link opens the next one.
 func (s *session) Reopen(reason string) { s.end(errors.New(reason)) }
 

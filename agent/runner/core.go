@@ -6,7 +6,6 @@
 package runner
 
 import (
-	"slices"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/spool"
@@ -69,7 +68,9 @@ type Core struct {
 	sent     map[string]time.Time // reports on this stream without an answer
 	unsaid   *work.Report         // an unstored answer to what a hello under way names as executing
 	shown    []string
-	broken   error // why the spool can't be written
+	pauses   []work.Pause // that are not over, as far as this stream said
+	hold     *hold        // nothing is executed because of the person at the machine; nil: not so
+	broken   error        // why the spool can't be written
 	mend     time.Time
 	keys     keys
 }
@@ -104,6 +105,7 @@ func (c *Core) step(now time.Time, event Event) []Effect {
 		return c.opened(now, e)
 	case Lost:
 		c.open, c.leaving, c.waiting = false, false, nil
+		c.pauses = nil // the next stream says which there are
 		if c.running != nil && c.running.phase == clearing {
 			c.running = nil // received and not started, as what waits
 		}
@@ -117,7 +119,9 @@ func (c *Core) step(now time.Time, event Event) []Effect {
 	case Paused:
 		return c.paused(e.Pause)
 	case Resumed:
-		return []Effect{Hide(e)}
+		return c.resumed(e)
+	case PersonActs:
+		return c.personActs(now, e)
 	case GoingAway:
 		c.leaving = true
 	case Began:
@@ -212,6 +216,7 @@ func (c *Core) opened(now time.Time, e Opened) []Effect {
 		effects = append(effects, SendReport{*c.unsaid})
 		c.unsaid = nil
 	}
+	effects = append(effects, c.tellHold()...)
 	// What finished since the opening was written, and what the server did not
 	// answer.
 	for _, entry := range c.memory.In(spool.Finished) {
@@ -229,7 +234,11 @@ func (c *Core) acked(a Ack) []Effect {
 		return nil
 	}
 	delete(c.sent, a.ActionID)
-	return []Effect{c.write(spool.Record{Type: spool.TypeAcknowledged, Ref: e.Ref})}
+	effects := []Effect{c.write(spool.Record{Type: spool.TypeAcknowledged, Ref: e.Ref})}
+	if e.Outcome.Code == work.Person {
+		effects = append(effects, c.lift()...) // its replay is paused
+	}
+	return effects
 }
 
 // write puts a record that nothing waits for into the memory and on the disk.
@@ -245,17 +254,6 @@ func (c *Core) send(now time.Time, r work.Report) Effect {
 		c.sent[r.ActionID] = now
 	}
 	return SendReport{r}
-}
-
-func (c *Core) paused(p work.Pause) []Effect {
-	if slices.Contains(c.shown, p.PauseID) {
-		return nil
-	}
-	c.shown = append(c.shown, p.PauseID)
-	if len(c.shown) > shownPauses {
-		c.shown = slices.Delete(c.shown, 0, 1)
-	}
-	return []Effect{Show{p}}
 }
 
 // fail notes that the spool can't be written. The first reason counts: what fails

@@ -86,6 +86,10 @@ func words(effects []Effect) []string {
 			out = append(out, strings.TrimSpace(fmt.Sprintf("progress %s %s %s", e.AttemptID, state, e.Doing)))
 		case Reopen:
 			out = append(out, "reopen")
+		case SendPerson:
+			out = append(out, strings.TrimSpace(fmt.Sprintf("ask to %v %s", e.Wish, e.ReplayID)))
+		case GoOn:
+			out = append(out, "go on")
 		case Show:
 			out = append(out, "show "+e.PauseID)
 		case Hide:

@@ -53,6 +53,9 @@ func (c *Core) start(now time.Time, d work.Dispatch) []Effect {
 	if c.broken != nil {
 		return []Effect{refuse(d, work.DesktopUnavailable, fmt.Sprintf("the agent cannot keep its journal and executes nothing: %v", c.broken))}
 	}
+	if c.hold != nil {
+		return c.answer(d, work.Failure(work.Person, work.NotStarted, c.hold.message()))
+	}
 	timeout := d.Timeout
 	if timeout <= 0 {
 		timeout = c.settings.ActionTimeout

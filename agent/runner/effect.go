@@ -38,6 +38,15 @@ type (
 	SendReport struct{ work.Report }
 	// SendProgress sends progress over the open stream.
 	SendProgress struct{ work.Progress }
+	// SendPerson tells the server what the person at the machine asks for, over the open
+	// stream.
+	SendPerson struct {
+		Wish     work.PersonWish
+		ReplayID string // that was shown; empty: the one that holds the machine
+	}
+	// GoOn lets the desktop take gestures again after the person's stop. It comes
+	// before whatever is executed next.
+	GoOn struct{}
 	// Reopen closes the stream, so that a new one is opened.
 	Reopen struct{ Reason string }
 	// Show shows a pause to the person at the machine.
@@ -53,6 +62,8 @@ func (Write) effect()        {}
 func (Mend) effect()         {}
 func (SendReport) effect()   {}
 func (SendProgress) effect() {}
+func (SendPerson) effect()   {}
+func (GoOn) effect()         {}
 func (Reopen) effect()       {}
 func (Show) effect()         {}
 func (Hide) effect()         {}

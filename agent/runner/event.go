@@ -27,6 +27,12 @@ type (
 	Paused struct{ work.Pause }
 	// Resumed says that a pause is over.
 	Resumed struct{ ReplayID, PauseID string }
+	// PersonActs says what the person at the machine did: with PersonTakesOver, that the mouse
+	// or the keyboard was used.
+	PersonActs struct {
+		Wish work.PersonWish
+		By   string // with what, for people
+	}
 	// GoingAway says that the server wants to go.
 	GoingAway struct{}
 
@@ -75,6 +81,7 @@ func (Acked) event()       {}
 func (Cancelled) event()   {}
 func (Paused) event()      {}
 func (Resumed) event()     {}
+func (PersonActs) event()  {}
 func (GoingAway) event()   {}
 func (Began) event()       {}
 func (Doing) event()       {}

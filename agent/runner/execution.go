@@ -187,8 +187,11 @@ func (c *Core) interrupt(now time.Time, cause error) []Effect {
 
 // code is what an action that was stopped reports.
 func (r *running) code() work.Code {
-	if errors.Is(r.cause, work.ErrTimedOut) {
+	switch {
+	case errors.Is(r.cause, work.ErrTimedOut):
 		return work.Timeout
+	case errors.Is(r.cause, work.ErrPerson):
+		return work.Person
 	}
 	return work.Interrupted
 }

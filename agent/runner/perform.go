@@ -25,9 +25,31 @@ func (l *loop) execute(e Execute) {
 		Dispatch: d, Settings: e.Settings, Begin: begin,
 		Doing: func(text string) { l.tell(Doing{d.ActionID, text}) },
 	}
+	lifted := l.lifted
 	go func() {
 		defer stop(nil)
+		if lifted != nil {
+			<-lifted
+		}
 		l.tell(l.perform(ctx, job))
+	}()
+}
+
+// goOn takes back the person's stop at the desktop; what is executed next waits for it.
+func (l *loop) goOn() {
+	if l.cfg.GoOn == nil {
+		return
+	}
+	before, lifted := l.lifted, make(chan struct{})
+	l.lifted = lifted
+	go func() {
+		defer close(lifted)
+		if before != nil {
+			<-before
+		}
+		if err := l.cfg.GoOn(l.ctx); err != nil {
+			l.log.Warn("the person's stop was not taken back at the desktop", logkeys.Error, err)
+		}
 	}()
 }
 

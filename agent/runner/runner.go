@@ -21,7 +21,7 @@ var ErrStopped = errors.New("runner: stopped")
 type Executor interface {
 	// Execute performs the job and says how it came out; every fault is an
 	// outcome. It stops at the next safe point when ctx ends, whose cause is
-	// work.ErrInterrupted or work.ErrTimedOut, and leaves no key or button down.
+	// work.ErrInterrupted, work.ErrTimedOut or work.ErrPerson, and leaves no key or button down.
 	Execute(ctx context.Context, job work.Job) work.Outcome
 }
 
@@ -34,6 +34,7 @@ type Stream interface {
 	Vouch(ctx context.Context) error
 	SendReport(work.Report)
 	SendProgress(work.Progress)
+	SendPerson(wish work.PersonWish, replayID string)
 	// Reopen ends the stream, so that a new one is opened.
 	Reopen(reason string)
 }
@@ -54,7 +55,9 @@ type Config struct {
 	BootID  string                      // this process
 	Keep    int                         // actions remembered; 0 means spool.DefaultKeep
 	Shower  Shower                      // nil shows nothing
-	Log     *slog.Logger                // nil discards
+	// GoOn takes back the person's stop at the desktop; nil: there is nobody who stops it.
+	GoOn func(context.Context) error
+	Log  *slog.Logger // nil discards
 }
 
 // Runner carries out what Core decides.
@@ -157,8 +160,9 @@ type loop struct {
 	stopJob context.CancelCauseFunc // of the job that was started last
 	backlog []Effect                // Write and Mend that the disk has not taken
 	writes  chan Effect
-	wrote   chan Event // one for each of writes
-	busy    bool       // the disk has one of writes
+	wrote   chan Event    // one for each of writes
+	busy    bool          // the disk has one of writes
+	lifted  chan struct{} // closed when the last call of GoOn is over; nil: there was none
 }
 
 func (l *loop) run(ctx context.Context) {
@@ -261,6 +265,13 @@ func (l *loop) carryOut(effect Effect) {
 		if l.stream != nil {
 			l.stream.SendProgress(e.Progress)
 		}
+	case SendPerson:
+		l.log.Info("the person at the machine asks", logkeys.Reason, e.Wish, logkeys.Replay, e.ReplayID)
+		if l.stream != nil {
+			l.stream.SendPerson(e.Wish, e.ReplayID)
+		}
+	case GoOn:
+		l.goOn()
 	case Reopen:
 		l.log.Info("reopening the stream", logkeys.Reason, e.Reason)
 		if l.stream != nil {

@@ -53,7 +53,8 @@ func (s stream) SendReport(r work.Report) {
 func (s stream) SendProgress(p work.Progress) {
 	s.sent <- fmt.Sprintf("progress %s %v", p.AttemptID, p.Executing)
 }
-func (s stream) Reopen(reason string) { s.sent <- "reopen" }
+func (s stream) SendPerson(wish work.PersonWish, _ string) { s.sent <- "ask to " + wish.String() }
+func (s stream) Reopen(reason string)                      { s.sent <- "reopen" }
 
 // rig is a runner in a bubble, with its stream open.
 type rig struct {

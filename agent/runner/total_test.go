@@ -33,6 +33,10 @@ var everyState = map[string][]any{
 	"panicked":                  {Opened{}, ask("a", "a1"), Began{"a"}, Panicked{"a"}},
 	"panicked, and hangs":       {Opened{}, ask("a", "a1"), Began{"a"}, Panicked{"a"}, Cancelled{"r", ""}, at{5 * time.Second, Due{}}, Stored{"a", nil}},
 	"panicked while it hangs":   {Opened{}, ask("a", "a1"), Began{"a"}, Cancelled{"r", ""}, at{5 * time.Second, Due{}}, Panicked{"a"}},
+	"stopped by the person":     {Opened{}, stopped},
+	"stopped in an action":      {Opened{}, ask("a", "a1"), Began{"a"}, stopped},
+	"stopped, offline":          {Opened{}, ask("a", "a1"), Began{"a"}, Lost{}, stopped},
+	"taken over":                {Opened{}, ask("a", "a1"), Began{"a"}, used},
 	"keys are still down":       {Opened{}, ask("a", "a1"), Panicked{"a"}, Released{errDisk}, Stored{"a", nil}},
 }
 
@@ -40,6 +44,7 @@ var everyEvent = []Event{
 	Opened{}, Opened{Stop: true, Acks: []Ack{{"a", "a1"}}, Closed: []string{"a"}}, Lost{}, ask("a", "a2"), ask("c", "c1"), askFor("a_resume", "n1", "a"),
 	Acked{Ack{"a", "a1"}}, Cancelled{"r", ""}, Cancelled{"r", "a"}, Paused{work.Pause{PauseID: "p"}}, Resumed{"r", "p"}, GoingAway{},
 	Began{"a"}, Doing{"a", "x"}, Finished{"a", done}, Stored{"a", nil}, Stored{"a", errDisk}, SpoolFailed{errDisk}, SpoolMended{}, Due{}, Stopping{},
+	stopped, used, wantsOn, Paused{work.Pause{PauseID: "q", Reason: work.PauseByOperator}},
 	Panicked{"a"}, Released{}, Released{errDisk}, Starting{}, Starting{Crashed: true, Broken: errDisk},
 }
 
@@ -51,6 +56,7 @@ func TestEveryStateMeetsEveryEvent(t *testing.T) {
 			c := known()
 			run(c, path...)
 			for range 2 {
+				held := c.hold != nil
 				busy := c.running != nil && c.running.busy
 				stopping, releasing := c.stopping, c.keys.releasing
 				effects := c.Step(start.Add(time.Hour), event)
@@ -60,7 +66,12 @@ func TestEveryStateMeetsEveryEvent(t *testing.T) {
 						if _, released := event.(Released); releasing && !released {
 							t.Errorf("%s: %T lets go of keys that are being let go of", name, event)
 						}
+					case GoOn:
+						held = false
 					case Execute:
+						if held {
+							t.Errorf("%s: %T executes %s though the person has stopped the agent", name, event, e.Dispatch.ActionID)
+						}
 						if _, released := event.(Released); releasing && !released {
 							t.Errorf("%s: %T executes %s while keys are let go of", name, event, e.Dispatch.ActionID)
 						}
@@ -70,7 +81,7 @@ func TestEveryStateMeetsEveryEvent(t *testing.T) {
 						if stopping || c.broken != nil {
 							t.Errorf("%s: %T executes %s while nothing may be", name, event, e.Dispatch.ActionID)
 						}
-					case SendReport, SendProgress, Reopen:
+					case SendReport, SendProgress, SendPerson, Reopen:
 						if !c.open {
 							t.Errorf("%s: %T sends without a stream: %v", name, event, words(effects))
 						}

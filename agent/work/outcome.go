@@ -18,6 +18,7 @@ const (
 	InputBlocked       Code = "input_blocked"
 	TargetOffScreen    Code = "target_off_screen"
 	Timeout            Code = "timeout"
+	Person             Code = "person"
 	Interrupted        Code = "interrupted"
 	OutcomeUnknown     Code = "outcome_unknown"
 	InvalidAction      Code = "invalid_action"

@@ -82,6 +82,32 @@ type Pause struct {
 	Checks                             []string // labels of what the person confirms
 }
 
+// PauseByOperator is the reason of a pause that an operator, or the person at the
+// machine, asked for.
+const PauseByOperator = "operator"
+
+// PersonWish is what the person at the machine asks for.
+type PersonWish int
+
+// The wishes.
+const (
+	PersonStops     PersonWish = iota + 1 // no more input
+	PersonTakesOver                       // the person uses mouse or keyboard
+	PersonGoesOn                          // the replay may go on
+)
+
+func (w PersonWish) String() string {
+	switch w {
+	case PersonStops:
+		return "stop"
+	case PersonTakesOver:
+		return "take over"
+	case PersonGoesOn:
+		return "go on"
+	}
+	return "unknown"
+}
+
 // Opening is what the agent says when it opens a stream.
 type Opening struct {
 	SpoolID    string
@@ -110,4 +136,6 @@ var (
 	ErrInterrupted = errors.New("stopped on request")
 	// ErrTimedOut says that the action's longest time passed.
 	ErrTimedOut = errors.New("the longest time of the action passed")
+	// ErrPerson says that the person at the machine stopped the agent.
+	ErrPerson = errors.New("stopped by the person at the machine")
 )

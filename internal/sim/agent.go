@@ -137,6 +137,11 @@ func (a *agent) carryOut(effect runner.Effect) {
 	case runner.SendProgress:
 		a.w.witness.progresses(a)
 		a.send(e.Progress)
+	case runner.SendPerson:
+		a.w.tell("the person at the %s asks to %v", a.name, e.Wish)
+		a.send(e)
+	case runner.GoOn:
+		a.w.witness.goesOn(a)
 	case runner.Reopen:
 		a.w.tell("the %s opens the stream anew: %s", a.name, e.Reason)
 		a.lost("it opens it anew")

@@ -178,8 +178,11 @@ func (a *agent) seen(j *job) {
 
 func (a *agent) stopped(j *job) {
 	code, completion := work.Interrupted, work.NotStarted
-	if errors.Is(j.cause, work.ErrTimedOut) {
+	switch {
+	case errors.Is(j.cause, work.ErrTimedOut):
 		code = work.Timeout
+	case errors.Is(j.cause, work.ErrPerson):
+		code = work.Person
 	}
 	switch {
 	case j.sent == inputs:

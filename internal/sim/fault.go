@@ -94,6 +94,9 @@ const (
 	ResumeTwice What = "two resumes"
 	Skip        What = "resume skip"
 	ResumeFrom  What = "resume from"
+	StopKey     What = "stop key"  // the person at the machine presses it
+	OwnInput    What = "own input" // the person at the machine uses mouse or keyboard
+	WantsOn     What = "go on"     // the person at the machine wants it to go on
 	NotFound    What = "target not found"
 	WrongWindow What = "wrong window"
 	VerifyFails What = "verify failed"
@@ -111,7 +114,7 @@ var ofExecution = []What{NotFound, NotFound, WrongWindow, VerifyFails, Swallows,
 var ofWorld = []What{
 	Cut, Cut, StallDown, StallUp, StallUp, StallBoth, StallBoth, SlowLink, SlowLink, Linger, Twice, Freeze, Freeze, Lossy, Lossy, Lossy, CrashLoop, CrashLoop, KillAgent, KillAgent, KillAgent, PowerLoss,
 	StopAgent, LoseSpool, Twin, KillServer, KillServer, KillServer, StopServer, FullServer, FullAgent, SlowDisk, Lock,
-	Pause, Pause, Cancel, Resume, ResumeTwice, Skip, ResumeFrom,
+	Pause, Pause, Cancel, Resume, ResumeTwice, Skip, ResumeFrom, StopKey, OwnInput, WantsOn,
 }
 
 // durations are how long what lasts may last.

@@ -16,6 +16,8 @@ func (w *world) happen(f Fault) {
 	switch f.What {
 	case Pause, Cancel, Resume, ResumeTwice, Skip, ResumeFrom:
 		w.after(0, func() { w.person.say(m, f.What) })
+	case StopKey, OwnInput, WantsOn:
+		w.in(&m.agent.process, 0, func() { m.agent.personActs(f.What) })
 	case KillServer, StopServer, FullServer, SlowDisk:
 		w.toServer(f)
 	case Cut, StallDown, StallUp, StallBoth, SlowLink, Linger, Twice, Lossy:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reprise-rpa/reprise/agent/runner"
+	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/replay"
 )
@@ -183,4 +185,28 @@ func required(r *replay.Replay) []string {
 		}
 	}
 	return ids
+}
+
+var wishes = map[What]work.PersonWish{StopKey: work.PersonStops, OwnInput: work.PersonTakesOver, WantsOn: work.PersonGoesOn}
+
+// personActs lets the person at the machine do something.
+func (a *agent) personActs(what What) {
+	if what == StopKey {
+		a.w.witness.stops(a)
+	}
+	a.step(runner.PersonActs{Wish: wishes[what], By: "mouse"})
+}
+
+// atMachine is what the server makes of a wish of the person at a machine.
+func (p *person) atMachine(s *session, e runner.SendPerson) dispatch.Command {
+	by := "person at " + machineName(s.o.machine)
+	decide := func(r *replay.Replay) ([]replay.Event, error) { return r.DecidePause(by, "") }
+	if e.Wish == work.PersonGoesOn {
+		decide = func(r *replay.Replay) ([]replay.Event, error) { return r.DecideResume(replay.ResumeCommand{By: by}) }
+	}
+	return dispatch.Command{ReplayID: e.ReplayID, SessionID: s.id, Decide: decide, Reply: func(a dispatch.Answer) {
+		if a.Err == nil {
+			p.w.tell("the server does what the person at %s asks", machineName(s.o.machine))
+		}
+	}}
 }

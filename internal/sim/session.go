@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/reprise-rpa/reprise/agent/runner"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/server/dispatch"
 	"github.com/reprise-rpa/reprise/server/pending"
@@ -151,6 +152,8 @@ func (s *session) hear(msg any) {
 		s.o.post(dispatch.Progress{SessionID: s.id, ActionID: m.ActionID, Phase: phase, Doing: m.Doing})
 	case desktopState:
 		s.o.post(dispatch.Desktop{SessionID: s.id, Usable: m.usable})
+	case runner.SendPerson:
+		s.o.post(s.o.s.w.person.atMachine(s, m))
 	case ping:
 		s.put(pong(m))
 	case pong:

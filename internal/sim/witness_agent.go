@@ -19,6 +19,7 @@ const (
 // agentWitness is what was seen of one agent's process.
 type agentWitness struct {
 	shown    map[string]bool          // pause ids
+	stopped  bool                     // the person has pressed the stop key, and nobody has taken it back
 	received work.Ref                 // the newest dispatch that its core has heard
 	dropped  string                   // the attempt that was cancelled before it began
 	told     map[string]bool          // actions that it has reported
@@ -199,6 +200,9 @@ func (a *agent) reported(actionID string) bool {
 
 // input is one input event of an execution.
 func (v *witness) input(a *agent, j *job) {
+	if v.agents[a].stopped {
+		v.w.fail("5.5", "the %s sends input of %s after the person's stop", a.name, j.ActionID)
+	}
 	d := a.m.desktop
 	r, act, err := v.w.server.disk.action(j.ReplayID, j.ActionID)
 	if err != nil {
@@ -267,3 +271,8 @@ func (v *witness) inOrder(d *desktop, r *replay.Replay, act *replay.Action) {
 		v.w.fail("I4", "input of %s begins after %s is %v", act.ID, r.ID, r.State)
 	}
 }
+
+// stops: no input leaves after the stop key, until the server holds the replay.
+func (v *witness) stops(a *agent) { v.agents[a].stopped = true }
+
+func (v *witness) goesOn(a *agent) { v.agents[a].stopped = false }

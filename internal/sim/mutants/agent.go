@@ -100,7 +100,7 @@ var agent = []Mutant{
 	},
 	{
 		Name: "a-pause-is-shown-again", Promise: "C5: a pause is shown once, however often it is repeated",
-		File: "agent/runner/core.go",
+		File: "agent/runner/person.go",
 		Old:  "c.shown = append(c.shown, p.PauseID)",
 		New:  "c.shown = []string{p.ReplayID}",
 	},
@@ -133,5 +133,17 @@ var agent = []Mutant{
 		File: "agent/runner/keys.go",
 		Old:  "case e.Fresh:",
 		New:  "case e.Fresh && c.keys.pressed:",
+	},
+	{
+		Name: "a-stop-by-the-person-ends-with-the-action", Promise: "5.5: nothing is executed after the person's stop before the server holds the replay",
+		File: "agent/runner/dispatch.go",
+		Old:  "if c.hold != nil {",
+		New:  "if c.hold != nil && c.hold.why == work.PersonTakesOver {",
+	},
+	{
+		Name: "a-stop-by-the-person-lets-the-action-go-on", Promise: "5.5: no input event leaves after the person's stop",
+		File: "agent/runner/person.go",
+		Old:  "effects = append(effects, c.interrupt(now, work.ErrPerson)...)",
+		New:  "_ = now",
 	},
 }
