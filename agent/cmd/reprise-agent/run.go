@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"image"
 	"log/slog"
@@ -15,7 +17,6 @@ import (
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
-	"github.com/reprise-rpa/reprise/internal/logs"
 	"github.com/reprise-rpa/reprise/internal/workflow"
 )
 
@@ -41,10 +42,23 @@ func runCommand() *cobra.Command {
 }
 
 func run(cmd *cobra.Command, s settings, warnings []string) error {
-	log, err := logs.New(cmd.ErrOrStderr(), s.LogLevel, s.LogFormat)
+	log, closer, err := openLog(cmd.ErrOrStderr(), s)
 	if err != nil {
 		return err
 	}
+	return errors.Join(drive(cmd.Context(), s, warnings, host{log: log}), closer.Close())
+}
+
+// host is what an agent runs in: a console, or a service.
+type host struct {
+	log     *slog.Logger
+	ready   func()          // called when the agent is about to run; nil: nobody waits for it
+	changes <-chan struct{} // the sessions of the machine changed; nil: nobody tells
+}
+
+// drive drives the desktop until ctx ends, and returns its cause.
+func drive(ctx context.Context, s settings, warnings []string, h host) error {
+	log := h.log
 	for _, w := range warnings {
 		log.Warn(w)
 	}
@@ -57,6 +71,18 @@ func run(cmd *cobra.Command, s settings, warnings []string) error {
 			log.Warn("the desktop was not closed in order", logkeys.Error, err)
 		}
 	}()
+	a, err := newAgent(s, desktop, log)
+	if err != nil {
+		return err
+	}
+	if h.ready != nil {
+		h.ready()
+	}
+	return a.Run(ctx)
+}
+
+// newAgent puts an agent together, or says everything that is wrong with its settings.
+func newAgent(s settings, desktop driver.Driver, log *slog.Logger) (*agent.Agent, error) {
 	cfg := agent.Config{
 		Server: s.Server, MachineID: s.Machine, Driver: desktop, StateDir: s.StateDir, CAFile: s.CAFile,
 		Backoff: backoff.Policy{Steps: s.Backoff}, KeepaliveTime: s.KeepaliveTime, KeepaliveTimeout: s.KeepaliveTimeout,
@@ -72,15 +98,11 @@ func run(cmd *cobra.Command, s settings, warnings []string) error {
 	if s.PopupsFile != "" {
 		rules, err := workflow.LoadPopups(s.PopupsFile)
 		if err != nil {
-			return fmt.Errorf("popups-file: %w", err)
+			return nil, fmt.Errorf("popups-file: %w", err)
 		}
 		cfg.Popups = link.Popups(rules)
 	}
-	a, err := agent.New(cfg)
-	if err != nil {
-		return err
-	}
-	return a.Run(cmd.Context())
+	return agent.New(cfg)
 }
 
 // openedDesktop is a driver that holds a connection.

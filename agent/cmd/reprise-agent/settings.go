@@ -50,6 +50,8 @@ type settings struct {
 	PopupsFile, TypeMode                                     string
 	TypePace, RestoreClipboard                               time.Duration
 	LogLevel, LogFormat                                      string
+	LogFile                                                  string
+	LogFileMax, LogFiles                                     int
 }
 
 // declare puts every default in place and says how each field is set.
@@ -118,6 +120,12 @@ func declareBehaviour(set *setting.Set, s *settings) {
 			Help: "Least level of log lines."},
 		setting.Setting{Name: "log-format", Env: "RPA_LOG_FORMAT", Value: setting.Enum(&s.LogFormat, "text", "text", "json"),
 			Help: "Form of log lines."},
+		setting.Setting{Name: "log-file", Env: "RPA_LOG_FILE", Value: setting.Text(&s.LogFile, ""),
+			Help: "File that log lines go to, made when missing; empty: standard error, and for a service " + `%ProgramData%\reprise\logs\agent.log.`},
+		setting.Setting{Name: "log-file-max-mb", Env: "RPA_LOG_FILE_MAX_MB", Value: setting.Int(&s.LogFileMax, 10, 1, 1000),
+			Help: "MiB that a log file may have; then it is put aside under its time, and a new one begun."},
+		setting.Setting{Name: "log-files", Env: "RPA_LOG_FILES", Value: setting.Int(&s.LogFiles, 5, 2, 1000),
+			Help: "Log files that are kept, the one being written included; the oldest go first."},
 	)
 }
 

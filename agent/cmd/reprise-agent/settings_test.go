@@ -44,6 +44,9 @@ var sample = map[string]struct {
 	"restore-clipboard":          {flag: "0s", env: "0", want: time.Duration(0), wrong: "x"},
 	"log-level":                  {flag: "debug", want: "debug", wrong: "loud"},
 	"log-format":                 {flag: "json", want: "json", wrong: "xml"},
+	"log-file":                   {flag: "agent.log", want: "agent.log"},
+	"log-file-max-mb":            {flag: "3", want: 3, wrong: "0"},
+	"log-files":                  {flag: "9", want: 9, wrong: "1"},
 }
 
 // What each of them does to typing and pasting is shown in agent/driver/windesktop.
