@@ -45,8 +45,16 @@ var rules = []rule{
 		forbid: []string{"gen/"},
 	},
 	{
-		name: "generated types stop at the agent's link", of: []string{"agent/"},
-		except: []string{"agent/link/", "agent/agenttest/", "agent/cmd/"}, forbid: []string{"gen/"},
+		// The helper's schema is private to both ends of one connection, and stops there.
+		name: "generated types stop at the agent's link and at the helper's connection", of: []string{"agent/"},
+		except: []string{"agent/link/", "agent/helper/", "agent/agenttest/", "agent/cmd/"}, forbid: []string{"gen/"},
+	},
+	{
+		name: "the helper and the server share no schema", of: []string{"agent/helper/"}, forbid: []string{"gen/reprise/v1", "gen/reprise/journal/"},
+	},
+	{
+		name: "the helper's schema is the helper's", of: []string{"agent/", "server/", "internal/", "interceptors/"},
+		except: []string{"agent/helper/"}, forbid: []string{"gen/reprise/helper/"},
 	},
 	{name: "a benchmark sees the server alone", of: []string{"internal/bench/"}, forbid: []string{"agent/"}},
 	{name: "only winapi calls Windows", of: []string{"agent/", "server/", "internal/"}, except: []string{"agent/winapi/"}, forbid: []string{"golang.org/x/sys/windows", "github.com/lxn/win"}},
