@@ -1,0 +1,362 @@
+package person
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/winapi"
+)
+
+var errElse = errors.New("something else went wrong")
+
+func sentBefore(t *testing.T, err error) int {
+	t.Helper()
+	var in *driver.InputError
+	if !errors.As(err, &in) {
+		t.Fatalf("%v is no InputError", err)
+	}
+	return in.Sent
+}
+
+func TestB19_AStopEndsTheGestureAtItsNextEventAndRefusesOthersUntilGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFake()
+		d := &fakeDriver{do: sendUntilStopped(5, func(sent int) {
+			if sent == 2 {
+				m.pressStop()
+			}
+		})}
+		g := guard(t, m, Config{Driver: d})
+		told := attend(t, g)
+		synctest.Wait()
+		err := g.Do(t.Context(), driver.Type{Text: "x"})
+		if !errors.Is(err, driver.ErrStopped) || sentBefore(t, err) != 3 {
+			t.Errorf("the gesture ended with %v", err)
+		}
+		d.do = func(context.Context, driver.Input) error { t.Error("a gesture was done after the stop"); return nil }
+		if err := g.Do(t.Context(), driver.Move{}); !errors.Is(err, driver.ErrStopped) || !driver.NothingSent(err) {
+			t.Errorf("the next one ended with %v", err)
+		}
+		if err := g.Announce(t.Context(), rectangle, time.Second); !errors.Is(err, driver.ErrStopped) {
+			t.Errorf("announced: %v", err)
+		}
+		if act := <-told; act.Kind != driver.Stopped || act.By != "stop key" || !act.At.Equal(time.Now()) {
+			t.Errorf("told of %+v", act)
+		}
+		if err := g.GoOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d.do = nil
+		if err := g.Do(t.Context(), driver.Move{}); err != nil {
+			t.Errorf("after GoOn: %v", err)
+		}
+	})
+}
+
+// The driver has looked, the person stops, and the event is on its way.
+func TestB19_AnEventOnItsWayDoesNotReachTheDesktopAfterAStop(t *testing.T) {
+	m := newFake()
+	var kept []bool
+	d := &fakeDriver{do: func(context.Context, driver.Input) error {
+		m.saw(own(down(vkLShift)))
+		m.pressStop()
+		for _, e := range []winapi.Seen{
+			own(down(vkA)), own(pointer(1, 1)), own(winapi.Seen{Device: winapi.Mouse}), // a button or the wheel
+			own(up(vkA)), own(up(vkLShift)), own(winapi.Seen{Device: winapi.Mouse, Up: true}), own(down(vkCapital)), own(down(0xE8)),
+		} {
+			kept = append(kept, m.saw(e))
+		}
+		return nil // it has noticed nothing
+	}}
+	g := guard(t, m, Config{Driver: d})
+	err := g.Do(t.Context(), driver.Combo{Keys: []string{"shift", "a"}})
+	if !errors.Is(err, driver.ErrStopped) || sentBefore(t, err) != 1 {
+		t.Errorf("a gesture that came through in part ended with %v", err)
+	}
+	want := []bool{true, true, true, false, false, false, false, false}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("kept from the desktop (-want +got):\n%s", diff)
+	}
+	if err := g.GoOn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m.saw(own(down(vkA))) {
+		t.Error("after GoOn an event is still kept from the desktop")
+	}
+}
+
+func TestAGestureThatWasOverBeforeTheStopIsDone(t *testing.T) {
+	m := newFake()
+	g := guard(t, m, Config{Driver: &fakeDriver{do: func(context.Context, driver.Input) error { m.pressStop(); return nil }}})
+	if err := g.Do(t.Context(), driver.Move{}); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestAStopIsToldFromWhatElseWentWrong(t *testing.T) {
+	m := newFake()
+	d := &fakeDriver{}
+	g := guard(t, m, Config{Driver: d})
+	for _, c := range []struct {
+		name    string
+		stop    bool
+		err     error
+		stopped bool
+		sent    int // -1: not known
+	}{
+		{"a fault without a stop is that fault", false, &driver.InputError{Sent: 4, Err: errElse}, false, 4},
+		{"a fault after a stop is both", true, &driver.InputError{Sent: 4, Err: errElse}, true, 4},
+		{"what was sent stays unknown", true, errElse, true, -1},
+	} {
+		d.do = func(context.Context, driver.Input) error {
+			if c.stop {
+				m.pressStop()
+			}
+			return c.err
+		}
+		err := g.Do(t.Context(), driver.Move{})
+		if errors.Is(err, driver.ErrStopped) != c.stopped || !errors.Is(err, errElse) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		var in *driver.InputError
+		if errors.As(err, &in) != (c.sent >= 0) || in != nil && in.Sent != c.sent {
+			t.Errorf("%s: sent %+v", c.name, in)
+		}
+		if err := g.GoOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAStopIsToldAgainToWhoeverAttendsNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFake()
+		g := guard(t, m, Config{Settings: Settings{OwnInput: true}})
+		synctest.Wait()
+		m.saw(down(vkA)) // nobody attends: it is over
+		m.pressStop()
+		m.pressStop() // is the same stop
+		synctest.Wait()
+		m.choose("Go on")
+		hear := func() (kinds []driver.ActKind) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- g.Attend(ctx, func(a driver.Act) { kinds = append(kinds, a.Kind) }) }()
+			synctest.Wait()
+			cancel(errTestEnds)
+			if err := <-ended; !errors.Is(err, errTestEnds) {
+				t.Errorf("Attend = %v", err)
+			}
+			return kinds
+		}
+		if diff := cmp.Diff([]driver.ActKind{driver.Stopped, driver.WantsOn}, hear()); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]driver.ActKind{driver.Stopped}, hear()); diff != "" {
+			t.Errorf("told again (-want +got):\n%s", diff)
+		}
+		if err := g.GoOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := hear(); got != nil {
+			t.Errorf("after GoOn told of %v", got)
+		}
+	})
+}
+
+func TestOneAttendsAtATimeAndHearsWhyItEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := guard(t, newFake(), Config{})
+		attend(t, g)
+		synctest.Wait()
+		if err := g.Attend(t.Context(), func(driver.Act) {}); !errors.Is(err, errAttended) {
+			t.Errorf("a second Attend = %v", err)
+		}
+		if err := g.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Do(t.Context(), driver.Move{}); !errors.Is(err, errClosed) || !driver.NothingSent(err) {
+			t.Errorf("a gesture after the end: %v", err)
+		}
+	})
+}
+
+func TestStopNowAndGoOnAreInTheMenuWhenTheyMeanSomething(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFake()
+		g := guard(t, m, Config{})
+		told := attend(t, g)
+		synctest.Wait()
+		m.choose("Go on")
+		m.choose("Stop now")
+		synctest.Wait()
+		if err := g.Do(t.Context(), driver.Move{}); !errors.Is(err, driver.ErrStopped) {
+			t.Errorf("after stop now: %v", err)
+		}
+		m.choose("Stop now")
+		m.choose("Go on")
+		synctest.Wait()
+		if err := g.GoOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var got []driver.Act
+		for len(told) > 0 {
+			a := <-told
+			a.At = time.Time{}
+			got = append(got, a)
+		}
+		want := []driver.Act{{Kind: driver.Stopped, By: "tray icon"}, {Kind: driver.WantsOn, By: "tray icon"}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestTheIconSaysWhatGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFake()
+		g := guard(t, m, Config{Settings: Settings{Language: French}})
+		step := func(f func()) { f(); synctest.Wait() }
+		step(func() {})
+		step(func() { _ = g.Do(t.Context(), driver.Move{}) })
+		time.Sleep(afterglow - 1)
+		step(func() { _ = g.Do(t.Context(), driver.Move{}) })
+		time.Sleep(afterglow)
+		step(func() { g.Connected(false) })
+		step(func() { _ = g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}) })
+		step(m.pressStop)
+		step(func() { _ = g.GoOn(t.Context()) })
+		step(func() { _ = g.HidePause(t.Context(), "p") })
+		step(func() { g.Connected(true) })
+		say := french.states
+		want := []string{say[idle], say[working], say[idle], say[unconnected], say[paused], say[stopped], say[paused], say[unconnected], say[idle]}
+		m.locked(func() {
+			if diff := cmp.Diff(want, m.trays); diff != "" {
+				t.Errorf("the icon said (-want +got):\n%s", diff)
+			}
+		})
+	})
+}
+
+func TestWhatTheMachineCannotDoIsLoggedOnceAndTheWorkGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		m := newFake()
+		for _, call := range []string{"hook", "last", "notice", "outline", "tray", "hide"} {
+			m.refuses[call] = errElse
+		}
+		g := guard(t, m, Config{Settings: Settings{OwnInput: true}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		for range 3 {
+			if err := g.Do(t.Context(), driver.Move{}); err != nil {
+				t.Error(err)
+			}
+			if err := errors.Join(
+				g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}), g.HidePause(t.Context(), "p"),
+				g.Announce(t.Context(), rectangle, time.Hour),
+			); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(2 * hookTime)
+		}
+		synctest.Wait()
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != 5 {
+			t.Errorf("%d lines, want one for each of five faults:\n%s", len(lines), log.String())
+		}
+	})
+}
+
+func TestAGuardWithoutAPersonsSidePassesEverythingThrough(t *testing.T) {
+	for name, machineOf := range map[string]func() (machine, error){
+		"none":      func() (machine, error) { return nil, nil },
+		"one fails": func() (machine, error) { return nil, errElse },
+	} {
+		d := &fakeDriver{do: func(context.Context, driver.Input) error { return errElse }}
+		g, err := open(Config{Driver: d}, machineOf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Do(t.Context(), driver.Move{}); err != errElse { //nolint:errorlint // the very same error
+			t.Errorf("%s: %v", name, err)
+		}
+		g.Connected(false)
+		_, captured := g.Capture(t.Context())
+		if err := errors.Join(captured, g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}), g.HidePause(t.Context(), "p"),
+			g.Announce(t.Context(), rectangle, time.Hour), g.GoOn(t.Context()), g.Release(t.Context())); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := g.Elements(t.Context(), "", driver.Element{}); !errors.Is(err, driver.ErrUnsupported) {
+			t.Errorf("%s: elements of a driver without: %v", name, err)
+		}
+		if err := errors.Join(g.Close(), g.Close()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := g.Attend(t.Context(), func(driver.Act) {}); !errors.Is(err, errClosed) {
+			t.Errorf("%s: Attend after the end = %v", name, err)
+		}
+	}
+}
+
+func TestAllFaultsOfTheConfigurationAreReportedAtOnce(t *testing.T) {
+	_, err := New(Config{Settings: Settings{StopKey: "ctrl+nonsense", Language: "tlh"}})
+	for _, want := range []string{"driver is missing", "nonsense", "tlh"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+func TestB19_HooksThatWindowsTookAwayAreSetAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFake()
+		m.last = 0xffffff00 // the count wraps during the test
+		g := guard(t, m, Config{})
+		hooked := func() (n int) { m.locked(func() { n = m.hooked }); return n }
+		m.saw(winapi.Seen{Device: winapi.Keyboard, Key: vkA, Time: 0xffffff00})
+		time.Sleep(watchEvery + 1)
+		synctest.Wait()
+		if hooked() != 1 {
+			t.Errorf("set %d times while they see everything", hooked())
+		}
+		m.locked(func() { m.last += 5000 }) // and no hook saw it
+		time.Sleep(watchEvery)
+		synctest.Wait()
+		if hooked() != 2 {
+			t.Errorf("set %d times, though input came by unseen", hooked())
+		}
+		time.Sleep(watchEvery)
+		synctest.Wait()
+		if hooked() != 2 {
+			t.Errorf("set %d times, though nothing new came", hooked())
+		}
+		time.Sleep(hookTime)
+		synctest.Wait()
+		if hooked() != 3 {
+			t.Errorf("set %d times after another minute", hooked())
+		}
+		m.pressStop()
+		if err := g.Do(t.Context(), driver.Move{}); !errors.Is(err, driver.ErrStopped) {
+			t.Errorf("with hooks set anew the stop key does nothing: %v", err)
+		}
+	})
+}
+
+func TestNoHooksAreSetWhereNothingIsWanted(t *testing.T) {
+	m := newFake()
+	guard(t, m, Config{Settings: Settings{StopKey: NoStopKey}})
+	if m.hooked != 0 {
+		t.Errorf("set %d times", m.hooked)
+	}
+}
