@@ -1,0 +1,429 @@
+//go:build windows && wine
+
+package supervise
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/reprise-rpa/reprise/agent/desktop"
+	"github.com/reprise-rpa/reprise/agent/winapi"
+)
+
+// This program is its own helper and its own service: the word after it says which.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || strings.HasPrefix(os.Args[1], "-") {
+		os.Exit(m.Run())
+	}
+	roles := map[string]func() error{
+		"echo": echo, "intrude": intrude, "greet": greet, "deaf": deaf, "crash": crash, "call": callFor, "serve": serve,
+	}
+	if err := roles[os.Args[1]](); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(3)
+	}
+	os.Exit(0)
+}
+
+// call is what each helper does first.
+func call() (net.Conn, []byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	return Dial(ctx, os.Stdin)
+}
+
+// intrude calls in another's place; it fails if it is not served.
+func intrude() error {
+	conn, _, err := call()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err = conn.Read(make([]byte, 1)); errors.Is(err, io.EOF) {
+		return errors.New("thrown out")
+	}
+	return err
+}
+
+// echo says back what it hears, as long as it hears anything.
+func echo() error {
+	conn, _, err := call()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	_, err = io.Copy(conn, conn)
+	return err
+}
+
+// greet says its secret and its process, which no product does, and then listens.
+func greet() error {
+	conn, secret, err := call()
+	if err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintf(conn, "%x %d %s\n", secret, os.Getpid(), strings.Join(os.Args, " ")); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, conn)
+	return err
+}
+
+// deaf says its process, and does not hear the end.
+func deaf() error {
+	conn, _, err := call()
+	if err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintln(conn, os.Getpid()); err != nil {
+		return err
+	}
+	<-time.After(time.Hour)
+	return conn.Close()
+}
+
+func crash() error {
+	_, _, _ = call()
+	panic("out of luck")
+}
+
+// callFor passes its invitation on to a process of its own, which is not the helper.
+func callFor() error {
+	text, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	other := exec.Command(os.Args[0], "intrude")
+	other.Stdin, other.Stderr = bytes.NewReader(text), os.Stderr
+	if err = other.Run(); err == nil {
+		return errors.New("another process than the helper was served")
+	}
+	conn, _, err := Dial(context.Background(), bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	if _, err = io.WriteString(conn, "it is me"); err != nil {
+		return err
+	}
+	<-time.After(time.Hour)
+	return conn.Close()
+}
+
+// serve is a service: it keeps a helper and says its process. The helper does not end
+// with its connection, so that only the job ends it.
+func serve() error {
+	m, err := NewMachine([]string{os.Args[0], "deaf"})
+	if err != nil {
+		return err
+	}
+	s, err := New(Config{Machine: m, Desk: sayingDesk{}, Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	if err != nil {
+		return err
+	}
+	return s.Run(context.Background())
+}
+
+// sayingDesk says each helper's process on standard output.
+type sayingDesk struct{}
+
+func (sayingDesk) Absent(desktop.State) {}
+
+func (sayingDesk) Connect(_ context.Context, conn net.Conn, _ []byte) error {
+	r := bufio.NewReader(conn)
+	line, err := r.ReadString('\n')
+	if err != nil {
+		return err
+	}
+	fmt.Print(line)
+	go func() { _, _ = io.Copy(io.Discard, r) }()
+	return nil
+}
+
+// helper starts one that plays a role, in the session of this machine.
+func helper(t *testing.T, role string) (Process, []byte) {
+	t.Helper()
+	m, err := NewMachine([]string{os.Args[0], role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sessions, err := m.Sessions()
+	if err != nil || len(sessions) == 0 {
+		t.Fatalf("sessions %+v, %v", sessions, err)
+	}
+	at, found := choose(sessions, account{}, 0)
+	if !found {
+		t.Fatalf("nobody is logged on in %+v", sessions)
+	}
+	secret := []byte(strings.Repeat("s", SecretSize))
+	p, err := m.Start(at.ID, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Kill() })
+	return p, secret
+}
+
+func accept(t *testing.T, p Process) net.Conn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	conn, err := p.Accept(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
+}
+
+func ends(t *testing.T, p Process) Exit {
+	t.Helper()
+	exit := make(chan Exit, 1)
+	go func() { exit <- p.Wait() }()
+	select {
+	case e := <-exit:
+		return e
+	case <-time.After(30 * time.Second):
+		t.Fatal("the helper does not end")
+		return Exit{}
+	}
+}
+
+func TestB11_AHelperHasASecretThatNoOtherProcessSees(t *testing.T) {
+	p, secret := helper(t, "greet")
+	line, err := bufio.NewReader(accept(t, p)).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, rest, _ := strings.Cut(line, " ")
+	if want := fmt.Sprintf("%x", secret); said != want || strings.Contains(rest, want) || strings.Contains(rest, "reprise-helper") {
+		t.Errorf("the helper said %q", line)
+	}
+}
+
+func TestBothWaysAtOnceNothingIsLost(t *testing.T) {
+	const size = 100 << 20
+	p, _ := helper(t, "echo")
+	conn := accept(t, p)
+	sent := make(chan [32]byte, 1)
+	go func() {
+		sum, source := sha256.New(), rand.NewChaCha8([32]byte{1})
+		_, _ = io.CopyN(io.MultiWriter(sum, conn), source, size)
+		sent <- [32]byte(sum.Sum(nil))
+	}()
+	began := time.Now()
+	sum := sha256.New()
+	n, err := io.CopyN(sum, conn, size)
+	if err != nil {
+		t.Fatalf("after %d bytes: %v", n, err)
+	}
+	if <-sent != [32]byte(sum.Sum(nil)) {
+		t.Error("what came back is not what was sent")
+	}
+	t.Logf("%d MiB there and back in %v", size>>20, time.Since(began))
+	_ = conn.Close()
+	if exit := ends(t, p); exit.Code != 0 {
+		t.Errorf("the helper ended with %v: %s", exit, exit.Said)
+	}
+}
+
+func TestAPipeHasDeadlinesAndACloseThatEndsWaiting(t *testing.T) {
+	p, _ := helper(t, "deaf")
+	conn := accept(t, p)
+	if _, err := bufio.NewReader(conn).ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
+			t.Fatal(err)
+		}
+		var timeout net.Error
+		if _, err := conn.Read(make([]byte, 1)); !errors.As(err, &timeout) || !timeout.Timeout() {
+			t.Fatalf("after the deadline: %v", err)
+		}
+	}
+	_ = conn.SetDeadline(time.Time{})
+	_ = conn.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
+	var timeout net.Error
+	n, err := conn.Write(make([]byte, 64<<20)) // nobody reads it
+	if !errors.As(err, &timeout) || !timeout.Timeout() {
+		t.Errorf("%d bytes written, %v", n, err)
+	}
+	_ = conn.SetDeadline(time.Time{})
+	errs := make(chan error, 2)
+	go func() {
+		_, err := conn.Read(make([]byte, 1))
+		errs <- err
+	}()
+	go func() {
+		_, err := conn.Write(make([]byte, 64<<20))
+		errs <- err
+	}()
+	time.AfterFunc(100*time.Millisecond, func() { _ = conn.Close() })
+	for range 2 {
+		select {
+		case err := <-errs:
+			if !errors.Is(err, net.ErrClosed) {
+				t.Errorf("closed while it waited: %v", err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal("a call waits on after Close")
+		}
+	}
+}
+
+func TestB11_WaitingForACallEndsWithItsContext(t *testing.T) {
+	p, _ := helper(t, "call") // it calls late
+	ctx, cancel := context.WithCancelCause(t.Context())
+	time.AfterFunc(50*time.Millisecond, func() { cancel(errStopped) })
+	if _, err := p.Accept(ctx); !errors.Is(err, errStopped) {
+		t.Errorf("Accept = %v", err)
+	}
+}
+
+func TestB11_AProcessThatIsNotTheHelperIsThrownOut(t *testing.T) {
+	p, _ := helper(t, "call")
+	conn := accept(t, p)
+	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	said := make([]byte, 64)
+	n, err := conn.Read(said)
+	if string(said[:n]) != "it is me" {
+		t.Errorf("the one that is served says %q, %v", said[:n], err)
+	}
+}
+
+func TestB11_WhatAHelperSaysAtItsEndIsKept(t *testing.T) {
+	p, _ := helper(t, "crash")
+	accept(t, p)
+	exit := ends(t, p)
+	if exit.Code != 2 || !strings.Contains(exit.Said, "panic: out of luck") {
+		t.Errorf("%v: %q", exit, exit.Said)
+	}
+}
+
+func TestB11_AKilledHelperEnds(t *testing.T) {
+	p, _ := helper(t, "deaf")
+	accept(t, p)
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if exit := ends(t, p); exit.Code != 1 || exit.Err != nil {
+		t.Errorf("ended with %v", exit)
+	}
+	if err := p.Kill(); err != nil {
+		t.Errorf("killed twice: %v", err)
+	}
+}
+
+// alive says whether a process runs.
+func alive(t *testing.T, pid int) bool {
+	t.Helper()
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = p.Release() }()
+	ended := make(chan struct{})
+	go func() {
+		_, _ = p.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return false
+	case <-time.After(5 * time.Second):
+		return true
+	}
+}
+
+func TestB11_AfterThreeKilledServicesThereIsOneHelper(t *testing.T) {
+	var helpers []int
+	var service *exec.Cmd
+	for range 4 {
+		if service != nil {
+			_ = service.Process.Kill()
+			_ = service.Wait()
+		}
+		service = exec.Command(os.Args[0], "serve")
+		service.Stderr = os.Stderr
+		out, err := service.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = service.Start(); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(out).ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		if err != nil {
+			t.Fatal(err)
+		}
+		helpers = append(helpers, pid)
+	}
+	for i, pid := range helpers {
+		if want := i == len(helpers)-1; alive(t, pid) != want {
+			t.Errorf("helper %d of %v lives: %v", i, helpers, !want)
+		}
+	}
+	_ = service.Process.Kill()
+	_ = service.Wait()
+	if alive(t, helpers[len(helpers)-1]) {
+		t.Error("the last helper outlives its service")
+	}
+}
+
+func TestB11_AServiceThatEndsLeavesNoHelper(t *testing.T) {
+	m, err := NewMachine([]string{os.Args[0], "deaf"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	up := make(chan struct{}, 8)
+	s, err := New(Config{Machine: m, Desk: countingDesk{up}, EndWithin: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	<-up
+	cancel(errStopped)
+	if err = <-done; !errors.Is(err, errStopped) || errors.Is(err, errNotEnded) {
+		t.Errorf("Run = %v", err)
+	}
+}
+
+type countingDesk struct{ up chan struct{} }
+
+func (countingDesk) Absent(desktop.State) {}
+
+func (d countingDesk) Connect(context.Context, net.Conn, []byte) error {
+	d.up <- struct{}{}
+	return nil
+}
+
+func TestThisMachineTellsItsSessions(t *testing.T) {
+	list, err := winapi.System{}.LogonSessions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("sessions %+v", list)
+	if len(list) == 0 || list[0].User == "" || list[0].ID == 0 {
+		t.Errorf("sessions %+v", list)
+	}
+}
