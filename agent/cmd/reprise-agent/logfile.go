@@ -16,8 +16,8 @@ import (
 )
 
 // openLog returns the logger of one run, which writes to the log file, if there is to be
-// one, else to out, and what closes it. Lines go to also as well, when the file has them.
-func openLog(out io.Writer, s settings, also ...slog.Handler) (*slog.Logger, io.Closer, error) {
+// one, else to out, and what closes it.
+func openLog(out io.Writer, s settings) (*slog.Logger, io.Closer, error) {
 	var closer io.Closer = io.NopCloser(nil)
 	if s.LogFile != "" {
 		file, err := openLogFile(s)
@@ -29,9 +29,6 @@ func openLog(out io.Writer, s settings, also ...slog.Handler) (*slog.Logger, io.
 	log, err := logs.New(out, s.LogLevel, s.LogFormat)
 	if err != nil {
 		return nil, nil, errors.Join(err, closer.Close())
-	}
-	if len(also) > 0 {
-		log = slog.New(fanOut(append([]slog.Handler{log.Handler()}, also...)))
 	}
 	return log, closer, nil
 }

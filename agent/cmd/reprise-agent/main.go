@@ -27,10 +27,13 @@ func main() {
 		stop(errSignal)
 	}()
 	err := command().ExecuteContext(ctx)
-	if err != nil && !errors.Is(err, errSignal) {
-		fmt.Fprintln(os.Stderr, "reprise-agent:", err)
-		os.Exit(1)
+	if err == nil || errors.Is(err, errSignal) {
+		return
 	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(os.Stderr, "reprise-agent:", text)
+	}
+	os.Exit(exitCode(err))
 }
 
 func command() *cobra.Command {
@@ -41,7 +44,7 @@ func command() *cobra.Command {
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 	}
-	root.AddCommand(runCommand(), &cobra.Command{
+	root.AddCommand(runCommand(), serviceCommand(thisMachine()), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,

@@ -73,7 +73,7 @@ func drive(ctx context.Context, s settings, warnings []string, h host) error {
 	}()
 	a, err := newAgent(s, desktop, log)
 	if err != nil {
-		return err
+		return errors.Join(errSettings, err)
 	}
 	if h.ready != nil {
 		h.ready()
@@ -111,12 +111,17 @@ type openedDesktop interface {
 	Close() error
 }
 
+// errNoSession says that this build starts no helpers.
+var errNoSession = errors.New("driver session: this build starts no helpers in the sessions of users")
+
 func openDesktop(s settings, log *slog.Logger) (openedDesktop, error) {
 	switch s.Driver {
 	case driverVirtual:
 		return virtualdesktop.New(s.Desktop), nil
 	case driverWindows:
 		return openWindows(s, log)
+	case driverSession:
+		return nil, errNoSession
 	}
 	return openX11(s, log)
 }

@@ -24,6 +24,7 @@ const (
 	driverVirtual = "virtual"
 	driverX11     = "x11"
 	driverWindows = "windows"
+	driverSession = "session"
 )
 
 // The ways to type, by the names of the schema.
@@ -54,16 +55,23 @@ type settings struct {
 	LogFileMax, LogFiles                                     int
 }
 
-// declare puts every default in place and says how each field is set.
-func declare(s *settings) *setting.Set {
+// defaults are those that differ between an agent in a console and one that is a
+// service.
+type defaults struct{ driver, stateDir, logFile string }
+
+// declare puts every default of a console in place and says how each field is set.
+func declare(s *settings) *setting.Set { return declareWith(s, defaults{driver: defaultDriver}) }
+
+func declareWith(s *settings, d defaults) *setting.Set {
 	set := &setting.Set{}
-	declarePlace(set, s)
+	declarePlace(set, s, d)
 	declareBehaviour(set, s)
+	declareLog(set, s, d)
 	declareChecks(set, s)
 	return set
 }
 
-func declarePlace(set *setting.Set, s *settings) {
+func declarePlace(set *setting.Set, s *settings, d defaults) {
 	set.Add(
 		setting.Setting{Name: "server", Env: "RPA_SERVER", Value: setting.Text(&s.Server, "127.0.0.1:7443"),
 			Help: "The server's host:port."},
@@ -73,11 +81,11 @@ func declarePlace(set *setting.Set, s *settings) {
 			Help: "File with the machine's token, read anew for each connection; empty: none is shown."},
 		setting.Setting{Name: "ca-file", Env: "RPA_CA_FILE", Value: setting.Text(&s.CAFile, ""),
 			Help: "PEM file with the CAs that may vouch for the server; empty: the system's, and plain text to a loopback address."},
-		setting.Setting{Name: "state-dir", Env: "RPA_STATE_DIR", Value: setting.Text(&s.StateDir, ""),
+		setting.Setting{Name: "state-dir", Env: "RPA_STATE_DIR", Value: setting.Text(&s.StateDir, d.stateDir),
 			Help: "Folder for the agent's memory, made when missing. It must outlive the process. Required."},
 		setting.Setting{Name: "secrets-dir", Env: "RPA_SECRETS_DIR", Value: setting.Text(&s.SecretsDir, ""),
 			Help: "Folder with the secrets that may be typed, one a file, by its name; empty: there are none."},
-		setting.Setting{Name: "driver", Env: "RPA_DRIVER", Value: setting.Enum(&s.Driver, defaultDriver, driverVirtual, driverX11, driverWindows),
+		setting.Setting{Name: "driver", Env: "RPA_DRIVER", Value: setting.Enum(&s.Driver, d.driver, driverVirtual, driverX11, driverWindows, driverSession),
 			Help: "What kind of desktop to drive."},
 		setting.Setting{Name: "desktop", Env: "RPA_DESKTOP", Value: setting.Text(&s.Desktop, ""),
 			Help: "Address of the virtual desktop's input door, for driver virtual."},
@@ -116,12 +124,17 @@ func declareBehaviour(set *setting.Set, s *settings) {
 			Help: "Pause between two characters, for driver windows."},
 		setting.Setting{Name: "restore-clipboard", Env: "RPA_RESTORE_CLIPBOARD_S", Value: setting.Duration(&s.RestoreClipboard, time.Second, 0, time.Minute),
 			Help: "After how long the former text is put back on the clipboard, for driver windows; 0: never."},
+	)
+}
+
+func declareLog(set *setting.Set, s *settings, d defaults) {
+	set.Add(
 		setting.Setting{Name: "log-level", Env: "RPA_LOG_LEVEL", Value: setting.Enum(&s.LogLevel, "info", "debug", "info", "warn", "error"),
 			Help: "Least level of log lines."},
 		setting.Setting{Name: "log-format", Env: "RPA_LOG_FORMAT", Value: setting.Enum(&s.LogFormat, "text", "text", "json"),
 			Help: "Form of log lines."},
-		setting.Setting{Name: "log-file", Env: "RPA_LOG_FILE", Value: setting.Text(&s.LogFile, ""),
-			Help: "File that log lines go to, made when missing; empty: standard error, and for a service " + `%ProgramData%\reprise\logs\agent.log.`},
+		setting.Setting{Name: "log-file", Env: "RPA_LOG_FILE", Value: setting.Text(&s.LogFile, d.logFile),
+			Help: "File that log lines go to, made when missing; empty: standard error."},
 		setting.Setting{Name: "log-file-max-mb", Env: "RPA_LOG_FILE_MAX_MB", Value: setting.Int(&s.LogFileMax, 10, 1, 1000),
 			Help: "MiB that a log file may have; then it is put aside under its time, and a new one begun."},
 		setting.Setting{Name: "log-files", Env: "RPA_LOG_FILES", Value: setting.Int(&s.LogFiles, 5, 2, 1000),
@@ -148,6 +161,9 @@ func needed(value, name string) error {
 	return nil
 }
 
+// errSettings marks faults of settings.
+var errSettings = errors.New("the settings are wrong")
+
 // loader fills settings once the flags are parsed.
 type loader struct {
 	settings settings
@@ -156,9 +172,11 @@ type loader struct {
 	config   string
 }
 
-func bind(fs *pflag.FlagSet) *loader {
+func bind(fs *pflag.FlagSet) *loader { return bindWith(fs, defaults{driver: defaultDriver}) }
+
+func bindWith(fs *pflag.FlagSet, d defaults) *loader {
 	l := &loader{flags: fs}
-	l.set = declare(&l.settings)
+	l.set = declareWith(&l.settings, d)
 	fs.StringVar(&l.config, "config", "", "YAML file with settings, by the names of the flags. ["+configEnv+"]")
 	l.set.Bind(fs)
 	return l
@@ -172,7 +190,7 @@ func (l *loader) load(env func(string) (string, bool)) (settings, []string, erro
 	}
 	warnings, err := l.set.Load(src)
 	if err != nil {
-		return settings{}, warnings, errors.Join(errors.New("the settings are wrong"), err)
+		return settings{}, warnings, errors.Join(errSettings, err)
 	}
 	return l.settings, warnings, nil
 }

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/reprise-rpa/reprise/agent/driver/virtualdesktop"
+	"github.com/reprise-rpa/reprise/agent/service"
+	"github.com/reprise-rpa/reprise/internal/setting"
+)
+
+// installation is what install is told beside the settings of the agent.
+type installation struct {
+	*loader
+	machine               machine
+	force                 bool
+	account, passwordFile string
+	own                   map[string]bool // the flags of install itself
+}
+
+func installCommand(m machine) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "install",
+		Short: "Install the service, or update it",
+		Long: "Install the service, or update the one that is there. The settings given are checked as run\n" +
+			"checks them, before anything is changed, and written to " + m.config() + ",\n" +
+			"which administrators and the system alone can read. A file that is there is kept: its settings\n" +
+			"are then the ones, and none may be given but with --force. The service starts with the machine;\n" +
+			"`service start` starts it now.",
+		Args: cobra.NoArgs,
+	}
+	i := &installation{machine: m, own: map[string]bool{}}
+	own := pflag.NewFlagSet("install", pflag.ContinueOnError)
+	own.BoolVar(&i.force, "force", false, "Write the settings given over those that are there.")
+	own.StringVar(&i.account, "account", service.LocalSystem, "Account that the service runs as. Driver session needs LocalSystem.")
+	own.StringVar(&i.passwordFile, "password-file", "", "File with the account's password, if it has one.")
+	own.VisitAll(func(f *pflag.Flag) { i.own[f.Name] = true })
+	i.loader = bindWith(cmd.Flags(), m.defaults())
+	cmd.Flags().AddFlagSet(own)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return i.install(cmd) }
+	return cmd
+}
+
+func (i *installation) install(cmd *cobra.Command) (err error) {
+	keep, err := i.keeps()
+	if err != nil {
+		return err
+	}
+	content, err := i.check(keep)
+	if err != nil {
+		return err
+	}
+	definition, err := i.definition()
+	if err != nil {
+		return err
+	}
+	s, err := i.machine.connect()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := i.machine.protect(cmd.Context(), service.Folder{Path: i.machine.folder, Account: i.account}); err != nil {
+		return err
+	}
+	written, err := service.WriteConfig(i.machine.config(), content, i.force)
+	if err != nil {
+		return fmt.Errorf("write the settings: %w", err)
+	}
+	updated, notes, err := s.Install(definition)
+	if err != nil {
+		return err
+	}
+	return i.report(cmd, written, updated, notes)
+}
+
+// keeps says whether the settings that are there stay.
+func (i *installation) keeps() (bool, error) {
+	_, err := os.Lstat(i.machine.config())
+	if i.force || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var given []string
+	i.flags.Visit(func(f *pflag.Flag) {
+		if !i.own[f.Name] {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	if len(given) > 0 {
+		return false, fmt.Errorf("%s is there and is kept, so %s would have no effect; --force writes over it",
+			i.machine.config(), strings.Join(given, ", "))
+	}
+	return true, nil
+}
+
+// check checks the settings as run does, and returns them as a file.
+func (i *installation) check(keep bool) ([]byte, error) {
+	env := os.LookupEnv
+	if keep {
+		i.config = i.machine.config()
+		env = func(string) (string, bool) { return "", false } // the service has none of this console
+	}
+	if _, _, err := i.load(env); err != nil {
+		return nil, err
+	}
+	if err := i.absolute(); err != nil {
+		return nil, err
+	}
+	if _, err := newAgent(i.settings, virtualdesktop.New(""), slog.New(slog.DiscardHandler)); err != nil {
+		return nil, errors.Join(errSettings, err)
+	}
+	return i.file()
+}
+
+// absolute makes every path that was given a full one: a service starts in a folder of
+// the system.
+func (i *installation) absolute() error {
+	s := &i.settings
+	for _, path := range []*string{&s.TokenFile, &s.CAFile, &s.StateDir, &s.SecretsDir, &s.PopupsFile, &s.LogFile} {
+		if *path == "" {
+			continue
+		}
+		full, err := filepath.Abs(*path)
+		if err != nil {
+			return err
+		}
+		*path = full
+	}
+	return nil
+}
+
+// file is the settings that were given, as a file.
+func (i *installation) file() ([]byte, error) {
+	var lines yaml.MapSlice
+	for _, one := range i.set.All() {
+		if i.set.Origin(one.Name).Source != setting.Default {
+			lines = append(lines, yaml.MapItem{Key: one.Name, Value: one.Value.String()})
+		}
+	}
+	body, err := yaml.Marshal(lines)
+	if err != nil {
+		return nil, fmt.Errorf("write the settings: %w", err)
+	}
+	return append([]byte("# Settings of the service reprise-agent; `reprise-agent service run --help` explains them all.\n"), body...), nil
+}
+
+func (i *installation) definition() (service.Definition, error) {
+	exe, err := i.machine.executable()
+	if err != nil {
+		return service.Definition{}, err
+	}
+	d := service.Definition{Executable: exe, Arguments: []string{"service", "run", "--config", i.machine.config()}, Account: i.account}
+	if i.passwordFile != "" {
+		password, err := os.ReadFile(i.passwordFile)
+		if err != nil {
+			return service.Definition{}, fmt.Errorf("password-file: %w", err)
+		}
+		d.Password = strings.TrimRight(string(password), "\r\n")
+	}
+	return d, nil
+}
+
+func (i *installation) report(cmd *cobra.Command, written, updated bool, notes []string) error {
+	did, kept := "installed", "kept"
+	if updated {
+		did = "updated"
+	}
+	if written {
+		kept = "written"
+	}
+	text := fmt.Sprintf("the service %s is %s\nsettings:  %s (%s)\nstate:     %s\nlog:       %s\n",
+		service.Name, did, i.machine.config(), kept, i.settings.StateDir, i.settings.LogFile)
+	for _, n := range notes {
+		text += "note:      " + n + "\n"
+	}
+	if updated {
+		text += "next:      reprise-agent service stop, then reprise-agent service start, if it runs\n"
+	} else {
+		text += "next:      reprise-agent service start\n"
+	}
+	_, err := fmt.Fprint(cmd.OutOrStdout(), text)
+	return err
+}
