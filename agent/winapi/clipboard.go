@@ -1,6 +1,7 @@
 package winapi
 
 import (
+	"encoding/binary"
 	"errors"
 	"strings"
 	"unicode/utf16"
@@ -24,4 +25,20 @@ func textOf(units []uint16) string {
 		}
 	}
 	return string(utf16.Decode(units))
+}
+
+// markFormat is the name under which a mark lies on the clipboard beside a text of ours.
+// The number of the clipboard's changes would not do: what is copied right behind us
+// would count as ours.
+const markFormat = "reprise agent mark"
+
+func markBytes(mark uint64) []byte { return binary.LittleEndian.AppendUint64(nil, mark) }
+
+// markOf is the mark in a memory block, which may be larger than what was put there; 0:
+// none.
+func markOf(content []byte) uint64 {
+	if len(content) < 8 {
+		return 0
+	}
+	return binary.LittleEndian.Uint64(content)
 }

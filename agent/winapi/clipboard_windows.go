@@ -9,15 +9,14 @@ import (
 )
 
 var (
-	procOpenClipboard              = user32.NewProc("OpenClipboard")
-	procCloseClipboard             = user32.NewProc("CloseClipboard")
-	procEmptyClipboard             = user32.NewProc("EmptyClipboard")
-	procGetClipboardData           = user32.NewProc("GetClipboardData")
-	procSetClipboardData           = user32.NewProc("SetClipboardData")
-	procGetClipboardOwner          = user32.NewProc("GetClipboardOwner")
-	procGetClipboardSequenceNumber = user32.NewProc("GetClipboardSequenceNumber")
-	procRegisterClipboardFormat    = user32.NewProc("RegisterClipboardFormatW")
-	procGlobalSize                 = kernel32.NewProc("GlobalSize")
+	procOpenClipboard           = user32.NewProc("OpenClipboard")
+	procCloseClipboard          = user32.NewProc("CloseClipboard")
+	procEmptyClipboard          = user32.NewProc("EmptyClipboard")
+	procGetClipboardData        = user32.NewProc("GetClipboardData")
+	procSetClipboardData        = user32.NewProc("SetClipboardData")
+	procGetClipboardOwner       = user32.NewProc("GetClipboardOwner")
+	procRegisterClipboardFormat = user32.NewProc("RegisterClipboardFormatW")
+	procGlobalSize              = kernel32.NewProc("GlobalSize")
 )
 
 // The formats that keep a text out of clipboard histories, other machines and
@@ -41,36 +40,86 @@ func (System) ClipboardText() (text string, found bool, err error) {
 		if err != nil {
 			return err
 		}
-		text, found = textIn(win.HGLOBAL(memory)), true
-		return nil
+		found = true
+		return contentOf(win.HGLOBAL(memory), func(content []byte) {
+			text = textOf(unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(content))), len(content)/2))
+		})
 	})
 	return text, found, err
 }
 
-// SetClipboardText puts a text there and nothing else, out of sight of clipboard
-// histories and of programs that watch the clipboard. ErrBusy: another program holds
-// it. One attempt.
-func (System) SetClipboardText(text string) error {
+// SetClipboardText puts a text there under a mark and nothing else, out of sight of
+// clipboard histories and of programs that watch the clipboard. ErrBusy: another program
+// holds it. One attempt.
+func (System) SetClipboardText(text string, mark uint64) error {
 	units, err := clipboardUnits(text)
 	if err != nil {
 		return err
 	}
 	return asOwner(func() error {
-		for _, name := range unseen {
-			if err := putFormat(name); err != nil {
+		if err := empty(); err != nil {
+			return err
+		}
+		return orNothing(func() error {
+			if err := putFormat(markFormat, markBytes(mark)); err != nil {
 				return err
 			}
-		}
-		return put(win.CF_UNICODETEXT, unsafe.Slice((*byte)(unsafe.Pointer(&units[0])), 2*len(units)))
+			return putText(units)
+		})
 	})
 }
 
-// ClearClipboard takes everything off it. ErrBusy: another program holds it. One
+// ClipboardMark is the mark under which SetClipboardText put there what lies there; 0:
+// something else does, or nothing. ErrBusy: another program holds the clipboard. One
 // attempt.
-func (System) ClearClipboard() error { return asOwner(func() error { return nil }) }
+func (System) ClipboardMark() (mark uint64, err error) {
+	err = withClipboard(0, func() error { mark, err = readMark(); return err })
+	return mark, err
+}
 
-// ClipboardSequence counts the changes of the clipboard.
-func (System) ClipboardSequence() uint32 { return uint32(ask(procGetClipboardSequenceNumber)) }
+// ReplaceClipboard puts a text in the place of what lies there under a mark; has false:
+// it takes that off. Nothing comes in between. False: nothing lies there under it any
+// more, and nothing was changed. ErrBusy: another program holds the clipboard. One
+// attempt.
+func (System) ReplaceClipboard(mark uint64, text string, has bool) (replaced bool, err error) {
+	units, err := clipboardUnits(text)
+	if err != nil {
+		return false, err
+	}
+	err = asOwner(func() error {
+		switch lies, err := readMark(); {
+		case err != nil:
+			return err
+		case lies != mark:
+			return nil
+		}
+		if err := empty(); err != nil {
+			return err
+		}
+		replaced = true
+		if !has {
+			return nil
+		}
+		return orNothing(func() error { return putText(units) })
+	})
+	return replaced && err == nil, err
+}
+
+// readMark is the mark of what lies on the open clipboard. It is there, and no program
+// has to be waited for.
+func readMark() (uint64, error) {
+	format, err := formatNamed(markFormat)
+	if err != nil || !win.IsClipboardFormatAvailable(format) {
+		return 0, err
+	}
+	memory, err := try(procGetClipboardData, uintptr(format))
+	if err != nil {
+		return 0, err
+	}
+	var mark uint64
+	err = contentOf(win.HGLOBAL(memory), func(content []byte) { mark = markOf(content) })
+	return mark, err
+}
 
 // withClipboard opens the clipboard for a window, lends it to use and closes it.
 func withClipboard(owner win.HWND, use func() error) (err error) {
@@ -90,10 +139,10 @@ func withClipboard(owner win.HWND, use func() error) (err error) {
 	return use()
 }
 
-// asOwner empties the clipboard and lends it to fill. That needs a window of our own,
-// which lives no longer: the next program that empties the clipboard would wait for
-// it to answer.
-func asOwner(fill func() error) error {
+// asOwner lends the clipboard to change. To fill it needs a window of our own, which
+// lives no longer: the next program that empties the clipboard would wait for it to
+// answer.
+func asOwner(change func() error) error {
 	defer onOneThread()()
 	class, err := windows.UTF16PtrFromString("STATIC")
 	if err != nil {
@@ -105,29 +154,49 @@ func asOwner(fill func() error) error {
 		return fmt.Errorf("make a window for the clipboard: %w", errSilent)
 	}
 	defer win.DestroyWindow(owner)
-	return withClipboard(owner, func() error {
-		if _, err := try(procEmptyClipboard); err != nil {
-			return err
-		}
-		if err := fill(); err != nil {
-			ask(procEmptyClipboard)
-			return err
-		}
-		return nil
-	})
+	return withClipboard(owner, change)
 }
 
-// putFormat puts a DWORD of 0 there under a registered name.
-func putFormat(name string) error {
+func empty() error {
+	_, err := try(procEmptyClipboard)
+	return err
+}
+
+// orNothing fills the open clipboard, or leaves nothing there.
+func orNothing(fill func() error) error {
+	err := fill()
+	if err != nil {
+		_ = empty() // fill's error is the one that counts
+	}
+	return err
+}
+
+// putText puts a text there that is kept out of what clipboards are kept in.
+func putText(units []uint16) error {
+	for _, name := range unseen {
+		if err := putFormat(name, make([]byte, 4)); err != nil {
+			return err
+		}
+	}
+	return put(win.CF_UNICODETEXT, unsafe.Slice((*byte)(unsafe.Pointer(&units[0])), 2*len(units)))
+}
+
+// putFormat puts content there under a registered name.
+func putFormat(name string, content []byte) error {
+	format, err := formatNamed(name)
+	if err != nil {
+		return err
+	}
+	return put(format, content)
+}
+
+func formatNamed(name string) (uint32, error) {
 	wide, err := windows.UTF16PtrFromString(name)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	format, err := try(procRegisterClipboardFormat, uintptr(unsafe.Pointer(wide)))
-	if err != nil {
-		return err
-	}
-	return put(uint32(format), make([]byte, 4))
+	return uint32(format), err
 }
 
 // put hands content over to the clipboard, which owns it from then on.
@@ -150,12 +219,13 @@ func put(format uint32, content []byte) error {
 	return nil
 }
 
-// textIn reads a memory block of the clipboard, never past its end.
-func textIn(memory win.HGLOBAL) string {
+// contentOf lends a memory block of the clipboard, never past its end.
+func contentOf(memory win.HGLOBAL, use func([]byte)) error {
 	at := win.GlobalLock(memory)
 	if at == nil {
-		return ""
+		return fmt.Errorf("GlobalLock: %w", errSilent)
 	}
 	defer win.GlobalUnlock(memory)
-	return textOf(unsafe.Slice((*uint16)(at), ask(procGlobalSize, uintptr(memory))/2))
+	use(unsafe.Slice((*byte)(at), ask(procGlobalSize, uintptr(memory))))
+	return nil
 }

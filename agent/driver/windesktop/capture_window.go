@@ -100,7 +100,7 @@ func (e *eyes) paint(ctx context.Context, w winapi.Window) (driver.Picture, erro
 	}
 	done := make(chan painted, 1)
 	go func() {
-		img, err := e.system.CaptureWindow(w.HWND)
+		img, err := safely(func() (*image.RGBA, error) { return e.system.CaptureWindow(w.HWND) })
 		done <- painted{img, time.Now(), err}
 		<-e.painting
 	}()

@@ -30,6 +30,7 @@ type fakeWindows struct {
 	after       func()                           // called after a call was taken
 	takes       func(events []winapi.Event) int  // how many of a call are taken; nil: all
 	strays      func(at image.Point) image.Point // where the pointer goes instead; nil: where it should
+	behindUs    func()                           // called once a text is on the clipboard and that is closed again
 
 	mu       sync.Mutex
 	calls    [][]winapi.Event // what was taken, call by call
@@ -41,10 +42,11 @@ type fakeWindows struct {
 	front    winapi.HWND
 	elevated winapi.HWND // has more rights than the agent; 0: none
 	locked   bool
+	secure   bool // another desktop gets the input, and what is down here does not show
 	half     rune // first half of a surrogate pair
 	text     string
 	hasText  bool
-	sequence uint32
+	mark     uint64                  // of that text; 0: it has none
 	refuses  func(call string) error // what the clipboard answers; nil: nothing is wrong
 }
 
@@ -77,7 +79,7 @@ func newFake() *fakeWindows {
 	return &fakeWindows{
 		screens: []image.Rectangle{image.Rect(0, 0, 1280, 800)}, layout: layoutUS,
 		threshold: image.Pt(4, 4), doubleClick: 500 * time.Millisecond, obeys: true,
-		down: map[uint16]bool{}, stuck: map[uint16]bool{}, sequence: 1,
+		down: map[uint16]bool{}, stuck: map[uint16]bool{},
 	}
 }
 
@@ -140,6 +142,9 @@ func (w *fakeWindows) SendInput(events []winapi.Event) (int, error) {
 	if w.takes != nil {
 		n = min(n, w.takes(events))
 	}
+	if w.secure {
+		n = 0
+	}
 	if n > 0 {
 		w.calls = append(w.calls, slices.Clone(events[:n]))
 	}
@@ -169,7 +174,7 @@ func (w *fakeWindows) VirtualScreen() image.Rectangle {
 func (w *fakeWindows) Pressed(vk uint16) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.pressed(vk)
+	return !w.secure && w.pressed(vk)
 }
 
 func (w *fakeWindows) pressed(vk uint16) bool {
@@ -223,12 +228,19 @@ func (w *fakeWindows) BringToFront(hwnd winapi.HWND) error {
 }
 
 func (w *fakeWindows) answer(call string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.refuses == nil {
+	err := func() error {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.refuses == nil {
+			return nil
+		}
+		return w.refuses(call)
+	}()
+	if errors.Is(err, errHourly) {
+		time.Sleep(time.Hour)
 		return nil
 	}
-	return w.refuses(call)
+	return err
 }
 
 // onClipboard sets what the clipboard answers from now on.
@@ -247,31 +259,46 @@ func (w *fakeWindows) ClipboardText() (string, bool, error) {
 	return w.text, w.hasText, nil
 }
 
-func (w *fakeWindows) SetClipboardText(text string) error {
+func (w *fakeWindows) SetClipboardText(text string, mark uint64) error {
 	if err := w.answer("set"); err != nil {
 		return err
 	}
 	w.copied(text, true)
+	w.mu.Lock()
+	w.mark = mark
+	behindUs := w.behindUs
+	w.mu.Unlock()
+	if behindUs != nil {
+		behindUs()
+	}
 	return nil
 }
 
-func (w *fakeWindows) ClearClipboard() error {
-	if err := w.answer("clear"); err != nil {
-		return err
+func (w *fakeWindows) ClipboardMark() (uint64, error) {
+	if err := w.answer("mark"); err != nil {
+		return 0, err
 	}
-	w.copied("", false)
-	return nil
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mark, nil
+}
+
+func (w *fakeWindows) ReplaceClipboard(mark uint64, text string, has bool) (bool, error) {
+	if err := w.answer("replace"); err != nil {
+		return false, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.mark != mark {
+		return false, nil
+	}
+	w.text, w.hasText, w.mark = text, has, 0
+	return true, nil
 }
 
 // copied is a change of the clipboard, also by another program.
 func (w *fakeWindows) copied(text string, has bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.text, w.hasText, w.sequence = text, has, w.sequence+1
-}
-
-func (w *fakeWindows) ClipboardSequence() uint32 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.sequence
+	w.text, w.hasText, w.mark = text, has, 0
 }

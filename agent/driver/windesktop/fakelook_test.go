@@ -48,7 +48,7 @@ func (w *fakeWindows) WindowAt(at image.Point) winapi.HWND {
 func (w *fakeWindows) InputDesktop() (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.locked {
+	if w.locked || w.secure {
 		return "Winlogon", nil
 	}
 	return "Default", nil

@@ -97,6 +97,7 @@ func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
 func (d *Driver) play(ctx context.Context, in driver.Input, p plan) (int, error) {
 	player := &player{system: d.system, title: d.titled, gesture: driver.NameOf(in), plan: p}
 	defer func() {
+		d.played(ctx, player)
 		if player.sent > 2 { // more than the moves
 			d.pressed(in)
 		}

@@ -16,7 +16,7 @@ import (
 // copied puts a text on the clipboard as a person does.
 func copied(t *testing.T, text string) {
 	t.Helper()
-	winapitest.Await(t, "the text is on the clipboard", func() bool { return winapi.System{}.SetClipboardText(text) == nil })
+	winapitest.Await(t, "the text is on the clipboard", func() bool { return winapi.System{}.SetClipboardText(text, 0) == nil })
 }
 
 func awaitClipboard(t *testing.T, want string) {

@@ -21,6 +21,7 @@ type player struct {
 	plan    plan
 
 	sent int            // input events that Windows took
+	left []winapi.Event // what would bring to rest what could not be let go of
 	held []winapi.Event // what lets go of what is down, the last pressed last
 	end  []winapi.Event // what brings a lock key back to where it was
 }
@@ -218,7 +219,8 @@ func letsGo(e winapi.Event) (winapi.Event, bool) {
 // letGoTries is how often Windows is asked to take a release that it refused.
 const letGoTries = 3
 
-// letGo releases what is held, in reverse, and brings lock keys back.
+// letGo releases what is held, in reverse, and brings lock keys back. What Windows does
+// not take of it is left.
 func (p *player) letGo(ctx context.Context) error {
 	events := p.held
 	slices.Reverse(events)
@@ -231,9 +233,11 @@ func (p *player) letGo(ctx context.Context) error {
 			break
 		}
 		if try == letGoTries {
+			p.left = events
 			return short(0, len(events), err)
 		}
 		if err := pause(ctx, lookPause); err != nil {
+			p.left = events
 			return err
 		}
 	}

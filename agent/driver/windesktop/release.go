@@ -56,14 +56,23 @@ var keysAndButtons = func() []uint16 {
 }()
 
 // Release implements driver.Hands. It also lets go of other keys, since a letter
-// that a dead process left down changes what comes next.
+// that a dead process left down changes what comes next, and the first one takes off
+// the clipboard what a dead process had no time to take off. ErrUnavailable: the desktop
+// is not in reach, and what is down there cannot even be seen.
 func (d *Driver) Release(ctx context.Context) error {
 	give, err := d.take(ctx)
 	if err != nil {
 		return err
 	}
 	defer give()
-	if err := d.clear(ctx); err != nil {
+	if !d.swept {
+		d.swept = true
+		d.clip.sweep(ctx)
+	}
+	if err = d.reachable(ctx); err == nil {
+		err = d.clear(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("release: %w", err)
 	}
 	return nil
@@ -72,6 +81,9 @@ func (d *Driver) Release(ctx context.Context) error {
 // clear brings keys and buttons to rest, and looks again whether they are. What
 // somebody left down would change what the next input means.
 func (d *Driver) clear(ctx context.Context) error {
+	if err := d.letGoOfLeft(); err != nil {
+		return err
+	}
 	down := d.down()
 	if len(down) == 0 {
 		return nil

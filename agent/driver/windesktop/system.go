@@ -38,12 +38,15 @@ type handsSystem interface {
 
 	// ClipboardText is the text on the clipboard; false: there is none.
 	ClipboardText() (string, bool, error)
-	// SetClipboardText puts a text there, out of sight of clipboard histories.
-	SetClipboardText(text string) error
-	// ClearClipboard takes everything off it.
-	ClearClipboard() error
-	// ClipboardSequence counts the changes of the clipboard.
-	ClipboardSequence() uint32
+	// SetClipboardText puts a text there under a mark, out of sight of clipboard
+	// histories.
+	SetClipboardText(text string, mark uint64) error
+	// ClipboardMark is the mark of what lies there; 0: it has none.
+	ClipboardMark() (uint64, error)
+	// ReplaceClipboard puts a text in the place of what lies there under a mark; has
+	// false: it takes that off. False: nothing lies there under it any more, and
+	// nothing was changed.
+	ReplaceClipboard(mark uint64, text string, has bool) (bool, error)
 
 	// WindowAt is the top-level window at a place; 0: none.
 	WindowAt(at image.Point) winapi.HWND

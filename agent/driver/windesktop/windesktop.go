@@ -33,6 +33,7 @@ import (
 	"fmt"
 	"image"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -133,15 +134,19 @@ func (c Config) faults() error {
 // called concurrently; gestures wait for each other.
 type Driver struct {
 	*eyes
-	config Config
-	system system
-	hands  chan struct{} // held during a gesture
+	config  Config
+	system  system
+	hands   chan struct{}  // held during a gesture
+	closed  chan struct{}  // closed when no gesture is taken any more
+	closing sync.Once      // closes it
+	letting sync.WaitGroup // what lets go later of what could not be let go of at once
 
 	// Guarded by hands.
-	closed bool
 	press  press     // the last one that a click or drag made
 	pasted time.Time // when the paste key was pressed last
+	left   leftDown
 	clip   clipboard
+	swept  bool // the clipboard was looked at for what a dead process left there
 }
 
 var _ driver.Driver = (*Driver)(nil)
@@ -154,7 +159,7 @@ func newDriver(config Config, system system) (*Driver, error) {
 	}
 	return &Driver{
 		eyes: newEyes(system, config.MinSize), config: config, system: system, hands: make(chan struct{}, 1),
-		clip: clipboard{system: system, retry: config.ClipboardRetry, restore: config.RestoreClipboard, log: config.Log},
+		closed: make(chan struct{}), clip: newClipboard(system, config),
 	}, nil
 }
 
@@ -171,21 +176,37 @@ func (d *Driver) take(ctx context.Context) (func(), error) {
 		return nil, context.Cause(ctx)
 	}
 	give := func() { <-d.hands }
-	if d.closed {
+	select {
+	case <-d.closed:
 		give()
 		return nil, errClosed
+	default:
+		return give, nil
 	}
-	return give, nil
 }
 
-// Close waits for a gesture under way, and then until the clipboard is put back:
-// RestoreClipboard at most, and ClipboardRetry more while another program holds
-// it. No gesture is taken afterwards; looking is still possible.
+// closeBound is how long closing waits for a gesture under way.
+const closeBound = 5 * time.Second
+
+// Close waits for a gesture under way, 5 s at most, and then until the clipboard is put
+// back: RestoreClipboard but at most 1 s, and some seconds more where another program
+// holds it or does not answer. No gesture is taken afterwards; looking is still possible.
+// An error: a gesture hangs.
 func (d *Driver) Close() error {
-	d.hands <- struct{}{}
-	defer func() { <-d.hands }()
-	d.closed = true
-	d.clip.wait()
+	first := false
+	d.closing.Do(func() { close(d.closed); first = true })
+	bound := time.NewTimer(closeBound)
+	defer bound.Stop()
+	select {
+	case d.hands <- struct{}{}:
+	case <-bound.C:
+		return errors.New("windesktop: a gesture hangs")
+	}
+	if first {
+		d.clip.settle()
+	}
+	<-d.hands
+	d.letting.Wait()
 	return nil
 }
 

@@ -32,6 +32,7 @@ func (d *Driver) write(ctx context.Context, gesture, text string, mode TypeMode)
 		return 0, err
 	}
 	player := &player{system: d.system, title: d.titled, gesture: gesture, plan: p}
+	defer func() { d.played(ctx, player) }()
 	if mode == Clipboard {
 		err = d.paste(ctx, player, text)
 	} else {
