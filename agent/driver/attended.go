@@ -31,6 +31,10 @@ type Attended interface {
 // event left since, and none leaves before GoOn.
 var ErrStopped = errors.New("the person at the machine has stopped the agent")
 
+// ErrPerson says that somebody's own mouse was in the way of a gesture, which did not
+// come to its end.
+var ErrPerson = errors.New("somebody moves the mouse")
+
 // ActKind is what a person did.
 type ActKind int
 

@@ -77,7 +77,7 @@ type Found struct {
 	Bounds    image.Rectangle // empty: it shows nowhere
 	Clickable *image.Point    // where it wants to be clicked; nil: it does not say
 	// OnScreen says that a person sees its place: it is neither scrolled away nor part
-	// of an icon, and no window of another program lies over the place.
+	// of an icon, and no window but its own lies over the place.
 	OnScreen bool
 	Enabled  bool
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"sync"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -31,8 +32,10 @@ var _ driver.Elements = (*Driver)(nil)
 var noTree sync.Once
 
 // Elements implements driver.Elements by UI Automation. An element is on screen if it
-// says so and the window at its place is its own, or one of the same process, such as a
-// dialog in front of it. The calls to UI Automation have not been run on a real Windows.
+// says so and the window at its place is its own: the one below which it was found, or
+// another one of the same process below which it lies as well, such as the list that a
+// combo box drops down, a menu, or a dialog. The calls to UI Automation have not been run
+// on a real Windows.
 func (d *Driver) Elements(ctx context.Context, windowID string, e driver.Element) ([]driver.Found, error) {
 	return d.elements(ctx, windowID, e, &noTree)
 }
@@ -66,12 +69,14 @@ func (d *Driver) gather(ctx context.Context, system elementsSystem, windowID str
 	if err != nil {
 		return nil, fmt.Errorf("windows: %w", err)
 	}
-	g := &gathering{system: system, processes: map[winapi.HWND]uint32{}, seen: map[string]bool{}}
+	g := &gathering{
+		system: system, query: q, processes: map[winapi.HWND]uint32{}, seen: map[string]bool{}, above: map[winapi.HWND][]winapi.Element{},
+	}
 	for _, w := range windows {
 		g.processes[w.HWND] = w.PID
 	}
 	if windowID == "" {
-		return g.all(ctx, d.eyes, windows, q)
+		return g.all(ctx, d.eyes, windows)
 	}
 	w, err := d.find(windowID)
 	if err != nil {
@@ -80,7 +85,7 @@ func (d *Driver) gather(ctx context.Context, system elementsSystem, windowID str
 	if err := d.askable(w); err != nil {
 		return nil, err
 	}
-	return g.below(ctx, w, q)
+	return g.below(ctx, w)
 }
 
 // askable says why a window's program can't be asked; nil: it can.
@@ -97,21 +102,23 @@ func (e *eyes) askable(w winapi.Window) error {
 // gathering puts elements together, each once.
 type gathering struct {
 	system    elementsSystem
+	query     winapi.ElementQuery
 	processes map[winapi.HWND]uint32
 	seen      map[string]bool
+	above     map[winapi.HWND][]winapi.Element // below windows that lie over an element
 }
 
 // all asks every window that shows something and can be asked. A program that answers
 // wrong is no reason not to find what another one has; its error is told when nobody has
 // anything.
-func (g *gathering) all(ctx context.Context, e *eyes, windows []winapi.Window, q winapi.ElementQuery) ([]driver.Found, error) {
+func (g *gathering) all(ctx context.Context, e *eyes, windows []winapi.Window) ([]driver.Found, error) {
 	var found []driver.Found
 	var wrong error
 	for _, w := range windows {
 		if w.Bounds.Empty() || e.askable(w) != nil {
 			continue
 		}
-		more, err := g.below(ctx, w, q)
+		more, err := g.below(ctx, w)
 		found = append(found, more...)
 		switch {
 		case err == nil || outOfReach(err):
@@ -133,8 +140,8 @@ func outOfReach(err error) bool {
 }
 
 // below asks one window.
-func (g *gathering) below(ctx context.Context, w winapi.Window, q winapi.ElementQuery) ([]driver.Found, error) {
-	list, err := g.system.Elements(ctx, w.HWND, q)
+func (g *gathering) below(ctx context.Context, w winapi.Window) ([]driver.Found, error) {
+	list, err := g.system.Elements(ctx, w.HWND, g.query)
 	if err != nil {
 		for _, known := range []struct{ of, is error }{
 			{winapi.ErrGone, driver.ErrGone}, {winapi.ErrHung, driver.ErrHung}, {winapi.ErrDenied, driver.ErrBlocked},
@@ -151,12 +158,12 @@ func (g *gathering) below(ctx context.Context, w winapi.Window, q winapi.Element
 			continue
 		}
 		g.seen[e.ID] = true
-		found = append(found, g.found(w, e))
+		found = append(found, g.found(ctx, w, e))
 	}
 	return found, nil
 }
 
-func (g *gathering) found(w winapi.Window, e winapi.Element) driver.Found {
+func (g *gathering) found(ctx context.Context, w winapi.Window, e winapi.Element) driver.Found {
 	f := driver.Found{
 		Element: driver.Element{Name: e.Name, AutomationID: e.AutomationID, ControlType: winapi.ControlTypeName(e.ControlType)},
 		Bounds:  e.Bounds, Clickable: e.Clickable, Enabled: e.Enabled, OnScreen: !e.OffScreen && !e.Bounds.Empty(),
@@ -166,7 +173,24 @@ func (g *gathering) found(w winapi.Window, e winapi.Element) driver.Found {
 	}
 	if at := g.system.WindowAt(f.Place()); at != 0 && at != w.HWND {
 		process, known := g.processes[at]
-		f.OnScreen = known && process == w.PID
+		f.OnScreen = known && process == w.PID && g.liesIn(ctx, at, e)
 	}
 	return f
+}
+
+// liesIn says whether an element that was found below another window of its process lies
+// in the one at its place too: what is behind a dialog does not, what the dialog is made
+// of does. Where that can't be known, it does not.
+func (g *gathering) liesIn(ctx context.Context, at winapi.HWND, e winapi.Element) bool {
+	list, asked := g.above[at]
+	if !asked {
+		list, _ = g.system.Elements(ctx, at, g.query) // one that does not answer has none
+		g.above[at] = list
+	}
+	return slices.ContainsFunc(list, func(in winapi.Element) bool {
+		if e.ID != "" {
+			return in.ID == e.ID
+		}
+		return in.ID == "" && in.Name == e.Name && in.AutomationID == e.AutomationID && in.ControlType == e.ControlType && in.Bounds == e.Bounds
+	})
 }

@@ -115,7 +115,7 @@ func TestElementsOfAllWindowsComeOnceInTheirOrder(t *testing.T) {
 
 // B05: UI Automation calls an element on screen though another window lies over it, and
 // a click would go to that one.
-func TestB05_AnElementUnderAnotherProgramsWindowIsNotOnScreen(t *testing.T) {
+func TestB05_AnElementUnderAnotherWindowIsNotOnScreen(t *testing.T) {
 	d, f := newFakeTrees(t, Config{})
 	const dialog, overlay winapi.HWND = 0x77, 0x78
 	f.windows = append(f.windows, winapi.Window{HWND: dialog, PID: 0x9c4, Title: "Save as"})
@@ -131,7 +131,7 @@ func TestB05_AnElementUnderAnotherProgramsWindowIsNotOnScreen(t *testing.T) {
 		{"another program is over its middle", terminal, image.Pt(40, 35), nil, false},
 		{"another program is over its middle alone", terminal, image.Pt(40, 35), &clickable, true},
 		{"another program is over its clickable point", terminal, clickable, &clickable, false},
-		{"a dialog of its own is over it", dialog, image.Pt(40, 35), nil, true},
+		{"a dialog of its own is over it", dialog, image.Pt(40, 35), nil, false},
 		{"a window that is not listed is over it", overlay, image.Pt(40, 35), nil, false},
 		{"no window is said to be there", 0, image.Pt(40, 35), nil, true},
 	} {
@@ -141,6 +141,41 @@ func TestB05_AnElementUnderAnotherProgramsWindowIsNotOnScreen(t *testing.T) {
 		got, err := d.Elements(t.Context(), windowID(notes, 0x9c4), driver.Element{Name: "OK"})
 		if err != nil || len(got) != 1 || got[0].OnScreen != c.want {
 			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+	}
+}
+
+// What a combo box drops down, a menu and a dialog are windows of their own, and lie below
+// their owner in the tree as well.
+func TestAnElementInAWindowOfItsOwnersIsOnScreen(t *testing.T) {
+	const dropped winapi.HWND = 0x77
+	nameless := ok
+	nameless.ID = ""
+	other := nameless
+	other.Bounds = other.Bounds.Add(image.Pt(0, 1))
+	for _, c := range []struct {
+		name  string
+		found winapi.Element
+		below []winapi.Element // below the window that lies over it
+		fails error
+		want  bool
+	}{
+		{"it lies in that one", ok, []winapi.Element{ok2, ok}, nil, true},
+		{"another one does", ok, []winapi.Element{ok2}, nil, false},
+		{"one without an id lies in it", nameless, []winapi.Element{nameless}, nil, true},
+		{"one without an id that looks the same lies elsewhere", nameless, []winapi.Element{other}, nil, false},
+		{"nobody can say", ok, []winapi.Element{ok}, winapi.ErrHung, false},
+	} {
+		d, f := newFakeTrees(t, Config{})
+		f.windows = append(f.windows, winapi.Window{HWND: dropped, PID: 0x9c4})
+		f.trees[notes], f.trees[dropped], f.fails[dropped] = []winapi.Element{c.found, c.found}, c.below, c.fails
+		f.over[image.Pt(40, 35)] = dropped
+		got, err := d.Elements(t.Context(), windowID(notes, 0x9c4), driver.Element{Name: "OK"})
+		if err != nil || len(got) == 0 || got[0].OnScreen != c.want {
+			t.Errorf("%s: %+v, %v", c.name, got, err)
+		}
+		if len(f.asked) > 2 {
+			t.Errorf("%s: asked were %v", c.name, f.asked)
 		}
 	}
 }

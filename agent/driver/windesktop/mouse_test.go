@@ -74,8 +74,31 @@ func TestB17_APointerThatDoesNotComeStopsTheClick(t *testing.T) {
 	if !errors.Is(err, driver.ErrBlocked) || driver.NothingSent(err) {
 		t.Errorf("%v; want %v after the move", err, driver.ErrBlocked)
 	}
-	if got := w.taken(); len(got) != 1 {
+	if got := w.taken(); len(got) != moveTries || len(slices.Compact(got)) != 1 {
 		t.Errorf("sent: %v, want the move alone", got)
+	}
+}
+
+// A person who bumps the mouse once does not end a drag; one who goes on moving it does,
+// and is not taken for a Windows that refuses input.
+func TestAPersonWhoMovesTheMouseDuringADragIsNamed(t *testing.T) {
+	for bumps, want := range map[int]error{1: nil, 1000: driver.ErrPerson} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFake()
+			d, _ := open(t, w, Config{})
+			bumped := 0
+			w.strays = func(at image.Point) image.Point {
+				if !w.down[vkLeftButton] || bumped == bumps {
+					return at
+				}
+				bumped++
+				return at.Add(image.Pt(10+bumped, 7))
+			}
+			err := d.Do(t.Context(), driver.Drag{From: image.Pt(200, 200), To: image.Pt(300, 300)})
+			if !errors.Is(err, want) || errors.Is(err, driver.ErrBlocked) || len(w.downNames()) != 0 || bumped == 0 {
+				t.Errorf("bumped %d times: %v; down: %v", bumped, err, w.downNames())
+			}
+		})
 	}
 }
 

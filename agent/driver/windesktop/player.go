@@ -88,25 +88,38 @@ func until(ctx context.Context, so func() bool) (bool, error) {
 	return false, nil
 }
 
+// moveTries is how often the pointer is sent to a place. A person who moves the mouse
+// once is no reason to give a gesture up, and what keeps the pointer away does so again.
+const moveTries = 3
+
 func (p *player) move(ctx context.Context, at image.Point) error {
 	screen := p.system.VirtualScreen()
 	if !at.In(screen) {
 		return fmt.Errorf("%v: %w", at, driver.ErrOffScreen)
 	}
-	if err := p.send(onGrid(at, screen)); err != nil {
-		return err
-	}
 	var there image.Point
-	var fault error
-	came, err := until(ctx, func() bool {
-		there, fault = p.system.Pointer()
-		return fault == nil && there == at
-	})
+	var err error
+	seen := map[image.Point]bool{}
+	look := func() bool {
+		if there, err = p.system.Pointer(); err == nil {
+			seen[there] = true
+		}
+		return err == nil && there == at
+	}
+	look() // it may be looked at again before a move counts
+	for range moveTries {
+		if err := p.send(onGrid(at, screen)); err != nil {
+			return err
+		}
+		if came, ended := until(ctx, look); came || ended != nil {
+			return ended
+		}
+	}
 	switch {
-	case came || err != nil:
-		return err
-	case fault != nil:
-		return fmt.Errorf("the pointer cannot be seen: %w: %w", driver.ErrBlocked, fault)
+	case err != nil:
+		return fmt.Errorf("the pointer cannot be seen: %w: %w", driver.ErrBlocked, err)
+	case len(seen) > 2: // Windows may keep it from a place, but does not move it about
+		return fmt.Errorf("the pointer stands at %v, not at %v: %w", there, at, driver.ErrPerson)
 	}
 	return fmt.Errorf("the pointer stands at %v, not at %v: %w", there, at, driver.ErrBlocked)
 }
