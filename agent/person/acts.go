@@ -34,22 +34,24 @@ func poke(c chan struct{}) {
 func (a *acts) stir() { poke(a.stirred) }
 
 // add takes an act up. A use is forgotten where nobody attends: it is over. A wish to
-// go on is kept; neither that nor a stop waits twice.
-func (a *acts) add(act driver.Act) {
+// go on is kept; neither that nor a stop waits twice. False: it
+// was not taken up.
+func (a *acts) add(act driver.Act) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stir()
 	same := func(w driver.Act) bool { return w.Kind == act.Kind }
 	switch {
 	case act.Kind == driver.Used && (!a.heard || len(a.waiting) >= mostActs):
-		return
+		return false
 	case act.Kind != driver.Used && slices.ContainsFunc(a.waiting, same):
-		return
+		return false
 	case act.Kind == driver.Stopped && !a.heard:
-		return // who attends next asks the brake
+		return false // who attends next asks the brake
 	}
 	a.waiting = append(a.waiting, act)
 	poke(a.news)
+	return true
 }
 
 // open begins with a stop that nobody has taken back. False: somebody attends already.

@@ -230,7 +230,7 @@ func TestTheIconSaysWhatGoesOn(t *testing.T) {
 		step(func() { _ = g.Do(t.Context(), driver.Move{}) })
 		time.Sleep(afterglow - 1)
 		step(func() { _ = g.Do(t.Context(), driver.Move{}) })
-		time.Sleep(afterglow)
+		step(func() { time.Sleep(afterglow) })
 		step(func() { g.Connected(false) })
 		step(func() { _ = g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}) })
 		step(m.pressStop)

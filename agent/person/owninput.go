@@ -29,7 +29,6 @@ type ownInput struct {
 	at    image.Point // where the pointer is, whoever moved it
 	known bool        // at is known
 	moves []move      // of the person, within bumpTime
-	told  map[string]time.Time
 }
 
 type move struct {
@@ -38,27 +37,18 @@ type move struct {
 }
 
 // sees takes an input event and says with what the person used the machine; false: it
-// does not count, or was told within the last second.
+// does not count.
 func (o *ownInput) sees(s winapi.Seen, now time.Time) (by string, counts bool) {
 	far := o.follow(s)
 	switch {
 	case s.Own || s.Up:
 		return "", false
 	case s.Device == winapi.Keyboard:
-		by = byKeyboard
+		return byKeyboard, true
 	case !s.Moved || o.beyond(far, now):
-		by = byMouse
-	default:
-		return "", false
+		return byMouse, true
 	}
-	if last, ok := o.told[by]; ok && now.Sub(last) < tellEvery {
-		return "", false
-	}
-	if o.told == nil {
-		o.told = map[string]time.Time{}
-	}
-	o.told[by] = now
-	return by, true
+	return "", false
 }
 
 // follow returns how far the pointer went with s.

@@ -69,7 +69,6 @@ func TestNoPersonGoesUnnoticedBeyondABump(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "moves") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 300).Draw(t, "ms")) * time.Millisecond)
 			at = at.Add(image.Pt(rapid.IntRange(-20, 20).Draw(t, "x"), 0))
-			o.told = nil
 			before := len(way)
 			way = append(way, move{now, abs(float64(at.X - o.at.X))})
 			if _, counts := o.sees(pointer(at.X, at.Y), now); counts {
@@ -95,7 +94,6 @@ func TestOwnInputIsToldOnceASecondForEachDeviceAndNeverWhichKey(t *testing.T) {
 			m := newFake()
 			g := guard(t, m, Config{Settings: Settings{OwnInput: on}})
 			told := attend(t, g)
-			synctest.Wait()
 			for range 30 { // three seconds
 				if m.saw(down(vkA)) || m.saw(winapi.Seen{Device: winapi.Mouse}) {
 					t.Error("an event of the person was kept from the windows")

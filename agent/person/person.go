@@ -143,7 +143,7 @@ func open(config Config, newMachine func() (machine, error)) (*Guard, error) {
 		return nil, fmt.Errorf("person: %w", err)
 	}
 	words := wordsOf(config.Settings.Language, g.machine.Language())
-	g.senses = &senses{key: key, own: config.Settings.OwnInput, brake: g.brake, acts: g.acts}
+	g.senses = &senses{key: key, own: config.Settings.OwnInput, brake: g.brake, acts: g.acts, told: map[string]time.Time{}}
 	g.stage = &stage{machine: g.machine, words: words, turn: make(chan struct{}, 1), once: &g.once}
 	g.icon = newIcon(g.machine, words, g.chosen, &g.once)
 	if key.on() || config.Settings.OwnInput {

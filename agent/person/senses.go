@@ -17,7 +17,8 @@ type senses struct {
 	mu    sync.Mutex
 	key   *stopKey
 	input ownInput
-	last  uint32 // time of the last event, as winapi counts it
+	told  map[string]time.Time // when a device was told of last
+	last  uint32               // time of the last event, as winapi counts it
 }
 
 // see takes an input event, before any window gets it, and says whether none is to.
@@ -28,7 +29,7 @@ func (s *senses) see(e winapi.Seen) bool {
 	defer s.mu.Unlock()
 	s.last = e.Time
 	if by, used := s.input.sees(e, now); used && s.own {
-		s.acts.add(driver.Act{Kind: driver.Used, By: by, At: now})
+		s.tell(by, now)
 	}
 	if e.Own {
 		return s.brake.gate(e)
@@ -40,6 +41,16 @@ func (s *senses) see(e winapi.Seen) bool {
 		}
 	}
 	return keep
+}
+
+// tell tells of a device, at most once in a while.
+func (s *senses) tell(by string, now time.Time) {
+	if last, ok := s.told[by]; ok && now.Sub(last) < tellEvery {
+		return
+	}
+	if s.acts.add(driver.Act{Kind: driver.Used, By: by, At: now}) {
+		s.told[by] = now
+	}
 }
 
 // forget brings what the person holds up to date.

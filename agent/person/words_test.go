@@ -1,8 +1,8 @@
 package person
 
 import (
-	"image/color"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -77,26 +77,31 @@ func TestANoticeStaysReadableWhateverAWorkflowSays(t *testing.T) {
 	}
 }
 
-func TestTheIconsOfTheStatesDifferInShapeAndAreSeen(t *testing.T) {
+func TestTheIconsOfTheStatesDifferInTheirSignAndAreSeen(t *testing.T) {
 	seen := map[string]state{}
 	for s := idle; s <= unconnected; s++ {
-		img, covered := drawIcon(s), 0
-		var shape strings.Builder
-		for i := 3; i < len(img.Pix); i += 4 {
-			shape.WriteByte(img.Pix[i])
-			if img.Pix[i] == 0xff {
-				covered++
+		img, white := drawIcon(s), 0
+		var sign strings.Builder
+		for i := 0; i < len(img.Pix); i += 4 {
+			is := img.Pix[i] > 0xf0 && img.Pix[i+1] > 0xf0 && img.Pix[i+2] > 0xf0
+			if is {
+				white++
 			}
+			sign.WriteString(strconv.FormatBool(is))
 		}
-		if other, same := seen[shape.String()]; same {
-			t.Errorf("states %d and %d have one shape", s, other)
+		if other, same := seen[sign.String()]; same {
+			t.Errorf("states %d and %d have one sign", s, other)
 		}
-		seen[shape.String()] = s
-		if share := float64(covered) / (iconSize * iconSize); share < 0.2 || share > 0.8 {
-			t.Errorf("state %d covers %.2f of its icon", s, share)
+		seen[sign.String()] = s
+		if share := float64(white) / (iconSize * iconSize); share < 0.1 || share > 0.4 {
+			t.Errorf("the sign of state %d covers %.2f of its icon", s, share)
 		}
-		if corner := img.NRGBAAt(0, 0); corner.A != 0 || corner == (color.NRGBA{}) {
-			t.Errorf("state %d: its corner is %v; want the shape's colour, clear", s, corner)
+		plate := shapes[s].plate
+		if at := img.NRGBAAt(iconSize/2, 1); at != plate {
+			t.Errorf("the plate of state %d is %v, want %v", s, at, plate)
+		}
+		if corner := img.NRGBAAt(0, 0); corner.A != 0 {
+			t.Errorf("the corner of state %d is %v, want it clear", s, corner)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (l *Loop) removeHooks() {
 var keyboardCallback = sync.OnceValue(func() uintptr {
 	return windows.NewCallback(func(code, message, event uintptr) uintptr {
 		see := watcher.Load()
-		if int32(code) == hookAction && see != nil && (*see)((*(**keyHook)(unsafe.Pointer(&event))).seen()) {
+		if int32(code) == hookAction && see != nil && (*see)((*(**keyHook)(unsafe.Pointer(&event))).seen(message)) {
 			return 1
 		}
 		return ask(procCallNextHookEx, 0, code, message, event)

@@ -35,7 +35,6 @@ var errLoopEnded = errors.New("the thread of the notices has ended")
 // window, on the thread that made it. Its methods may be called from any goroutine but
 // not from a hook; each waits for the thread for at most 2 s, and is then an ErrHung.
 type Loop struct {
-	class string
 	ended chan struct{}
 
 	mu    sync.Mutex
@@ -56,7 +55,7 @@ type Loop struct {
 
 // StartLoop starts the thread and makes its windows; nothing shows yet.
 func StartLoop() (*Loop, error) {
-	l := &Loop{class: fmt.Sprintf("RepriseAgent-%x", windows.GetCurrentProcessId()), ended: make(chan struct{})}
+	l := &Loop{ended: make(chan struct{})}
 	made := make(chan error, 1)
 	go l.serve(made)
 	bound := time.NewTimer(10 * time.Second)
@@ -160,7 +159,7 @@ func (l *Loop) Close() error {
 }
 
 // Class is the class of all windows of the thread; no other process has windows of it.
-func (l *Loop) Class() string { return l.class }
+func (*Loop) Class() string { return loopName() }
 
 // loops are the Loops by their windows that are told something.
 var loops sync.Map
@@ -173,6 +172,26 @@ var loopProcedure = sync.OnceValue(func() uintptr {
 		}
 		return found.(*Loop).told(h, message, wparam, lparam)
 	})
+})
+
+// loopName is the name of the class of this process's windows.
+func loopName() string { return fmt.Sprintf("RepriseAgent-%x", windows.GetCurrentProcessId()) }
+
+// loopClass registers the class; a process does so once.
+var loopClass = sync.OnceValues(func() (*uint16, error) {
+	class, err := windows.UTF16PtrFromString(loopName())
+	if err != nil {
+		return nil, err
+	}
+	wc := win.WNDCLASSEX{
+		LpfnWndProc: loopProcedure(), HInstance: win.GetModuleHandle(nil),
+		HCursor: win.LoadCursor(0, win.MAKEINTRESOURCE(win.IDC_ARROW)), LpszClassName: class,
+	}
+	wc.CbSize = uint32(unsafe.Sizeof(wc))
+	if win.RegisterClassEx(&wc) == 0 {
+		return nil, failure("RegisterClassEx", windows.GetLastError())
+	}
+	return class, nil
 })
 
 func (l *Loop) told(h win.HWND, message uint32, wparam, lparam uintptr) uintptr {
@@ -201,19 +220,11 @@ func (l *Loop) told(h win.HWND, message uint32, wparam, lparam uintptr) uintptr 
 	return win.DefWindowProc(h, message, wparam, lparam)
 }
 
-// make makes the windows, all of one class.
+// make makes the windows.
 func (l *Loop) make() error {
-	class, err := windows.UTF16PtrFromString(l.class)
+	class, err := loopClass()
 	if err != nil {
 		return err
-	}
-	wc := win.WNDCLASSEX{
-		LpfnWndProc: loopProcedure(), HInstance: win.GetModuleHandle(nil),
-		HCursor: win.LoadCursor(0, win.MAKEINTRESOURCE(win.IDC_ARROW)), LpszClassName: class,
-	}
-	wc.CbSize = uint32(unsafe.Sizeof(wc))
-	if win.RegisterClassEx(&wc) == 0 && windows.GetLastError() != windows.ERROR_CLASS_ALREADY_EXISTS {
-		return failure("RegisterClassEx", windows.GetLastError())
 	}
 	const quiet = win.WS_EX_LAYERED | win.WS_EX_TRANSPARENT | win.WS_EX_TOPMOST | win.WS_EX_NOACTIVATE | win.WS_EX_TOOLWINDOW
 	if l.hidden, err = l.window(class, win.WS_EX_TOOLWINDOW|win.WS_EX_NOACTIVATE); err != nil {

@@ -56,8 +56,11 @@ var (
 	_ = [1]byte{}[unsafe.Offsetof(mouseHook{}.extra)-(16+word)]
 )
 
-// Messages that a low-level mouse hook is called with: WM_… of winuser.h.
+// What a low-level hook is set and called with: WM_…, LLKHF_UP, HC_ACTION, WH_… of
+// winuser.h.
 const (
+	wmKeyUp      = 0x0101
+	wmSysKeyUp   = 0x0105
 	wmMouseMove  = 0x0200
 	wmLButtonUp  = 0x0202
 	wmRButtonUp  = 0x0205
@@ -71,9 +74,10 @@ const (
 )
 
 // seen reads what a keyboard hook is given.
-func (k *keyHook) seen() Seen {
+func (k *keyHook) seen(message uintptr) Seen {
+	up := message == wmKeyUp || message == wmSysKeyUp || k.flags&llkhfUp != 0
 	return Seen{
-		Device: Keyboard, Own: k.extra == tagged, Time: k.time, Up: k.flags&llkhfUp != 0,
+		Device: Keyboard, Own: k.extra == tagged, Time: k.time, Up: up,
 		Key: uint16(k.vk), Scan: uint16(k.scan),
 	}
 }

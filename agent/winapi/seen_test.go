@@ -15,10 +15,12 @@ func TestWhatAHookSeesIsReadAndOursToldFromOthers(t *testing.T) {
 		got  Seen
 		want Seen
 	}{
-		{"a key of the agent", (&keyHook{vk: 0xA2, scan: 0x1d, flags: 0x10, time: 7, extra: Tag}).seen(),
+		{"a key of the agent", (&keyHook{vk: 0xA2, scan: 0x1d, flags: 0x10, time: 7, extra: Tag}).seen(0x0100),
 			Seen{Device: Keyboard, Own: true, Time: 7, Key: 0xA2, Scan: 0x1d}},
-		{"one that another program sent goes up", (&keyHook{vk: 0x41, flags: 0x90, extra: Tag + 1}).seen(), Seen{Device: Keyboard, Up: true, Key: 0x41}},
-		{"the ctrl of AltGr", (&keyHook{vk: 0xA2, scan: 0x21d}).seen(), Seen{Device: Keyboard, Key: 0xA2, Scan: FakeCtrlScan}},
+		{"one that another program sent goes up", (&keyHook{vk: 0x41, flags: 0x90, extra: Tag + 1}).seen(0), Seen{Device: Keyboard, Up: true, Key: 0x41}},
+		{"a character goes up, as Wine says it", (&keyHook{vk: 0xE7}).seen(0x0101), Seen{Device: Keyboard, Up: true, Key: 0xE7}},
+		{"a key goes up while alt is down", (&keyHook{vk: 0x41}).seen(0x0105), Seen{Device: Keyboard, Up: true, Key: 0x41}},
+		{"the ctrl of AltGr", (&keyHook{vk: 0xA2, scan: 0x21d}).seen(0x0104), Seen{Device: Keyboard, Key: 0xA2, Scan: FakeCtrlScan}},
 		{"a move to a negative place", (&mouseHook{at: point{-3, 9}, time: 8, extra: Tag}).seen(0x0200),
 			Seen{Device: Mouse, Own: true, Time: 8, Moved: true, At: image.Pt(-3, 9)}},
 		{"a button down", (&mouseHook{}).seen(0x0201), Seen{Device: Mouse}},

@@ -111,7 +111,8 @@ func (l *Loop) trayTold(event uintptr) {
 		}
 	}
 	// A menu closes on a click elsewhere only when its owner is in front (Microsoft, of
-	// TrackPopupMenu). Afterwards the keyboard goes back to where it was.
+	// TrackPopupMenu). Afterwards that window, which nobody sees, gives the keyboard back
+	// to what had it after the click: the taskbar.
 	l.tray.open = true
 	defer func() { l.tray.open = false }()
 	front := win.GetForegroundWindow()
