@@ -138,7 +138,13 @@ type (
 	// Combo presses the keys in order and releases them in reverse. Names are
 	// the schema's: a character, or ctrl, enter, f11 and so on (see package
 	// keyname). No key, a key named twice or an unknown one is ErrUnsupported.
-	Combo struct{ Keys []string }
+	Combo struct {
+		Keys []string
+		// Front is the id of the window that must have the keyboard when they are
+		// pressed; empty: whichever has it. If another one has, it is ErrNotInFront,
+		// and nothing is sent.
+		Front string
+	}
 	// Scroll turns the wheel in notches at a place; up and right are positive.
 	Scroll struct {
 		At                   image.Point
@@ -257,6 +263,30 @@ func (e *InputError) Error() string {
 }
 
 func (e *InputError) Unwrap() error { return e.Err }
+
+// tellable is an error that may be told.
+type tellable struct{ error }
+
+func (t tellable) Unwrap() error { return t.error }
+
+// Tellable marks an error of a gesture that types or pastes as holding nothing of the
+// text, so that it may be told to people and logged.
+func Tellable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return tellable{err}
+}
+
+// Telling returns the part of err that a driver has marked as Tellable; false: there is
+// none, and nothing of err's message may be told where a text was typed or pasted.
+func Telling(err error) (string, bool) {
+	var t tellable
+	if !errors.As(err, &t) {
+		return "", false
+	}
+	return t.Error(), true
+}
 
 // NothingSent says whether err proves that no input event left.
 func NothingSent(err error) bool {

@@ -1,6 +1,8 @@
 package driver_test
 
 import (
+	"errors"
+	"fmt"
 	"image"
 	"regexp"
 	"slices"
@@ -108,6 +110,19 @@ func TestEveryGestureHasItsNameAndItsPlaces(t *testing.T) {
 		}
 		if got := driver.Places(c.in); !slices.Equal(got, c.places) {
 			t.Errorf("%s is at %v, want %v", name, got, c.places)
+		}
+	}
+}
+
+func TestOnlyWhatIsMarkedOfAGesturesErrorIsTelling(t *testing.T) {
+	inner := fmt.Errorf("the character at byte 3 has no key: %w", driver.ErrUnsupported)
+	err := error(&driver.InputError{Err: fmt.Errorf("type %q: %w", "a text", driver.Tellable(inner))})
+	if told, ok := driver.Telling(err); !ok || told != inner.Error() || !errors.Is(err, driver.ErrUnsupported) {
+		t.Errorf("%q, %v", told, ok)
+	}
+	for _, err := range []error{nil, inner, &driver.InputError{Err: inner}, driver.Tellable(nil)} {
+		if told, ok := driver.Telling(err); ok || told != "" {
+			t.Errorf("%v tells %q", err, told)
 		}
 	}
 }

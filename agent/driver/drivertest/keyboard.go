@@ -30,6 +30,9 @@ func typeRefused(t *testing.T, f Fixture) {
 	w := f.OpenWindow(t, "refused text")
 	for _, text := range []string{"abc\x00", "abc\x1b", "abc\r\n", "abc\xff"} {
 		refused(t, f, driver.Type{Text: text}, driver.ErrUnsupported)
+		if why, told := driver.Telling(f.Driver().Do(t.Context(), driver.Type{Text: text})); !told || !strings.Contains(why, "byte 3") {
+			t.Errorf("%q: %q tells nobody which character it is", text, why)
+		}
 	}
 	do(t, f, driver.Type{Text: "ok"})
 	awaitText(t, w, "ok")
@@ -68,6 +71,23 @@ func comboArrives(t *testing.T, f Fixture) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	nothingDown(t, f)
+}
+
+func comboFront(t *testing.T, f Fixture) {
+	behind := f.OpenWindow(t, "behind")
+	front := f.OpenWindow(t, "in front")
+	keys := []string{"ctrl", "k"}
+	for _, id := range []string{find(t, f, "behind").ID, "2147483646"} {
+		refused(t, f, driver.Combo{Keys: keys, Front: id}, driver.ErrNotInFront)
+	}
+	do(t, f, driver.Combo{Keys: keys, Front: find(t, f, "in front").ID})
+	if got := awaitEvents(t, front, 4, KeyDown, KeyUp); len(got) != 4 || got[1].Key != "k" {
+		t.Errorf("the window in front saw %v, want ctrl and k once", got)
+	}
+	if got := only(behind.Await(t, func(Seen) bool { return true }).Events, KeyDown, KeyUp); len(got) != 0 {
+		t.Errorf("the window behind saw %v", got)
 	}
 	nothingDown(t, f)
 }

@@ -21,6 +21,7 @@ const (
 	PasteArrives     Promise = "pasted text arrives to the letter"
 	ComboArrives     Promise = "a combo goes down in order and up in reverse"
 	ComboRefused     Promise = "an unknown key is refused before any key goes down"
+	ComboFront       Promise = "keys for one window are pressed only while it is in front"
 	OffScreenRefused Promise = "a place on no monitor is refused with nothing sent"
 	CountRefused     Promise = "a click count that no hand makes is refused with nothing sent"
 	WindowsListed    Promise = "windows are listed the topmost first and the active one says so"
@@ -53,6 +54,7 @@ var suite = []struct {
 	{PasteArrives, pasteArrives},
 	{ComboArrives, comboArrives},
 	{ComboRefused, comboRefused},
+	{ComboFront, comboFront},
 	{OffScreenRefused, offScreenRefused},
 	{CountRefused, countRefused},
 	{WindowsListed, windowsListed},

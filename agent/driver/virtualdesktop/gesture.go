@@ -19,12 +19,17 @@ func (d *Driver) Do(ctx context.Context, in driver.Input) error {
 	if err != nil {
 		return &driver.InputError{Err: err}
 	}
+	if combo, ok := in.(driver.Combo); ok && combo.Front != "" {
+		if err := d.inFront(ctx, combo.Front); err != nil {
+			return &driver.InputError{Err: err}
+		}
+	}
 	sent, err := d.perform(ctx, p)
 	if err != nil {
 		return &driver.InputError{Sent: sent, Err: err}
 	}
 	if focus, ok := in.(driver.Focus); ok {
-		if err := d.cameToFront(ctx, focus.WindowID); err != nil {
+		if err := d.inFront(ctx, focus.WindowID); err != nil {
 			return &driver.InputError{Sent: sent, Err: err}
 		}
 	}
@@ -41,7 +46,7 @@ func (d *Driver) prepare(ctx context.Context, in driver.Input) (plan, error) {
 		return plan{}, err
 	}
 	if condition != wire.Active {
-		return plan{}, fmt.Errorf("%w: it is %s", driver.ErrUnavailable, condition)
+		return plan{}, driver.Tellable(fmt.Errorf("%w: it is %s", driver.ErrUnavailable, condition))
 	}
 	monitors, err := d.Monitors(ctx)
 	if err != nil {
@@ -149,7 +154,8 @@ func refusal(err *wire.Error, sent int) error {
 	return fmt.Errorf("%w: %w", driver.ErrUnsupported, err)
 }
 
-func (d *Driver) cameToFront(ctx context.Context, id string) error {
+// inFront fails unless a window is the topmost and has the keyboard.
+func (d *Driver) inFront(ctx context.Context, id string) error {
 	windows, err := d.Windows(ctx)
 	if err != nil {
 		return err

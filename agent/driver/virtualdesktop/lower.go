@@ -100,7 +100,7 @@ func drag(in driver.Drag, monitors []driver.Monitor) (plan, error) {
 
 func typing(in driver.Type) (plan, error) {
 	if err := keyname.CheckText(in.Text); err != nil {
-		return plan{}, fmt.Errorf("%w: %w", driver.ErrUnsupported, err)
+		return plan{}, driver.Tellable(fmt.Errorf("%w: %w", driver.ErrUnsupported, err))
 	}
 	var events []wire.Event
 	for _, r := range in.Text {

@@ -193,10 +193,10 @@ func (c *clipboard) sweep(ctx context.Context) {
 // CF_UNICODETEXT in Microsoft's "Standard Clipboard Formats"). A NUL would end it.
 func clipboardText(text string) (string, error) {
 	if !utf8.ValidString(text) {
-		return "", fmt.Errorf("text that is not UTF-8: %w", driver.ErrUnsupported)
+		return "", driver.Tellable(fmt.Errorf("text that is not UTF-8: %w", driver.ErrUnsupported))
 	}
 	if at := strings.IndexByte(text, 0); at >= 0 {
-		return "", fmt.Errorf("a NUL at byte %d: %w", at, driver.ErrUnsupported)
+		return "", driver.Tellable(fmt.Errorf("a NUL at byte %d: %w", at, driver.ErrUnsupported))
 	}
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", "\r\n"), nil
 }

@@ -37,14 +37,14 @@ func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
 		return 0, err
 	}
 	if !state.Usable() {
-		return 0, fmt.Errorf("%w: %v: %s", driver.ErrUnavailable, state.Kind, state.Detail)
+		return 0, driver.Tellable(fmt.Errorf("%w: %v: %s", driver.ErrUnavailable, state.Kind, state.Detail))
 	}
 	switch in := in.(type) {
 	case driver.Focus:
 		return 0, d.focus(ctx, in.WindowID)
 	case driver.Type:
 		if err = keyname.CheckText(in.Text); err != nil {
-			return 0, unsupported(err)
+			return 0, driver.Tellable(unsupported(err))
 		}
 		return d.write(ctx, driver.NameOf(in), in.Text, d.mode(in))
 	case driver.Paste:
@@ -87,7 +87,7 @@ func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
 	case driver.Drag:
 		return b.planDrag(in, onMonitor)
 	case driver.Combo:
-		return b.planCombo(in.Keys)
+		return d.planCombo(b, in)
 	case driver.Scroll:
 		return planScroll(in), nil
 	}

@@ -170,14 +170,22 @@ func planScroll(in driver.Scroll) plan {
 	return halved(steps)
 }
 
-// planCombo is one call. Its fault point lies after the last key went down, so that
-// its effect is there.
-func (b board) planCombo(names []string) (plan, error) {
-	vks, err := b.combo(names)
+// planCombo is one call, for the window that it is meant for if it names one. Its fault
+// point lies after the last key went down, so that its effect is there.
+func (d *Driver) planCombo(b board, in driver.Combo) (plan, error) {
+	vks, err := b.combo(in.Keys)
 	if err != nil {
 		return plan{}, err
 	}
-	return plan{steps: []step{sendStep{events: b.press(vks...)}}, middle: len(vks) - 1}, nil
+	s := sendStep{events: b.press(vks...)}
+	if in.Front != "" {
+		w, err := d.find(in.Front)
+		if err != nil {
+			return plan{}, fmt.Errorf("%w: %w", driver.ErrNotInFront, err)
+		}
+		s.front = w.HWND
+	}
+	return plan{steps: []step{s}, middle: len(vks) - 1}, nil
 }
 
 // planPaste is the paste key, for the window that is in front now. Its fault point

@@ -134,7 +134,7 @@ func (p *player) inFront(ctx context.Context, wanted winapi.HWND) error {
 	if front == wanted {
 		return nil
 	}
-	return fmt.Errorf("%s came to the front, nothing more was sent: %w", p.title(front), driver.ErrNotInFront)
+	return driver.Tellable(fmt.Errorf("%s came to the front, nothing more was sent: %w", p.title(front), driver.ErrNotInFront))
 }
 
 // toggle presses a lock key, and sees to it that it is pressed again at the end if
@@ -192,7 +192,7 @@ func short(n, of int, err error) error {
 	if err == nil {
 		err = errors.New("no reason was given")
 	}
-	return fmt.Errorf("%d of %d input events were taken: %w: %w", n, of, driver.ErrBlocked, err)
+	return driver.Tellable(fmt.Errorf("%d of %d input events were taken: %w: %w", n, of, driver.ErrBlocked, err))
 }
 
 // holding is what must be let go of after e.

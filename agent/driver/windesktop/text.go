@@ -24,14 +24,14 @@ func (b board) planText(text string, mode TypeMode, pace time.Duration) (plan, e
 		case mode == ScanCodes:
 			s, ok := b.stroke(r)
 			if !ok || s.dead {
-				return plan{}, fmt.Errorf("the character at byte %d has no key of its own on the layout of the window in front: %w", at, driver.ErrUnsupported)
+				return plan{}, driver.Tellable(fmt.Errorf("the character at byte %d has no key of its own on the layout of the window in front: %w", at, driver.ErrUnsupported))
 			}
 			events = b.press(s.keys()...)
 		default:
 			events = unicodeEvents(r)
 		}
 		if mode == ScanCodes && !scanned(events) {
-			return plan{}, fmt.Errorf("the key of the character at byte %d has no scan code: %w", at, driver.ErrUnsupported)
+			return plan{}, driver.Tellable(fmt.Errorf("the key of the character at byte %d has no scan code: %w", at, driver.ErrUnsupported))
 		}
 		if len(steps) > 0 {
 			steps = append(steps, waitStep{pace})

@@ -25,8 +25,8 @@ func (d *Driver) write(ctx context.Context, gesture, text string, mode TypeMode)
 		return 0, err
 	}
 	if mode != Clipboard && d.system.IMEOpen(b.front) {
-		return 0, fmt.Errorf("an input method takes what is typed into %s; switch it off there, or paste the text: %w",
-			d.titled(b.front), driver.ErrBlocked)
+		return 0, driver.Tellable(fmt.Errorf("an input method takes what is typed into %s; switch it off there, or paste the text: %w",
+			d.titled(b.front), driver.ErrBlocked))
 	}
 	if err = d.clear(ctx); err != nil {
 		return 0, err
@@ -47,7 +47,7 @@ func (d *Driver) frontBoard(ctx context.Context) (board, error) {
 	var b board
 	found, err := until(ctx, func() bool { b = newBoard(d.system); return b.front != 0 })
 	if err == nil && !found {
-		err = fmt.Errorf("no window has the keyboard: %w", driver.ErrNotInFront)
+		err = driver.Tellable(fmt.Errorf("no window has the keyboard: %w", driver.ErrNotInFront))
 	}
 	return b, err
 }

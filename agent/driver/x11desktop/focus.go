@@ -49,6 +49,22 @@ func (l *link) focus(ctx context.Context, id string) error {
 	return fmt.Errorf("window %s, %s has the keyboard: %w", id, front, driver.ErrNotInFront)
 }
 
+// inFront fails unless a window has the keyboard.
+func (l *link) inFront(id string) error {
+	windows, err := l.windows()
+	if err != nil {
+		return err
+	}
+	front := "no window"
+	if i := slices.IndexFunc(windows, func(w driver.Window) bool { return w.Active }); i >= 0 {
+		if windows[i].ID == id {
+			return nil
+		}
+		front = fmt.Sprintf("%q", windows[i].Title)
+	}
+	return fmt.Errorf("window %s, %s has the keyboard: %w", id, front, driver.ErrNotInFront)
+}
+
 // raise asks the window manager, or does what one would do.
 func (l *link) raise(window xproto.Window) error {
 	defer l.guard()()

@@ -34,7 +34,7 @@ func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
 		return 0, err
 	}
 	if !state.Usable() {
-		return 0, fmt.Errorf("%w: %v: %s", driver.ErrUnavailable, state.Kind, state.Detail)
+		return 0, driver.Tellable(fmt.Errorf("%w: %v: %s", driver.ErrUnavailable, state.Kind, state.Detail))
 	}
 	l, err := d.connect(ctx)
 	if err != nil {
@@ -85,9 +85,9 @@ func (d *Driver) plan(l *link, board keyboard, in driver.Input) ([]step, error) 
 		if err != nil {
 			return nil, err
 		}
-		return planCombo(&board.layout, keys, d.config.Settle)
+		return planCombo(&board.layout, driver.Combo{Keys: keys}, d.config.Settle)
 	case driver.Combo:
-		return planCombo(&board.layout, in.Keys, d.config.Settle)
+		return planCombo(&board.layout, in, d.config.Settle)
 	case driver.Scroll:
 		return planScroll(in), nil
 	}

@@ -40,6 +40,8 @@ type (
 	unbindStep struct{}
 	// waitStep waits.
 	waitStep struct{ d time.Duration }
+	// frontStep goes on only if a window has the keyboard.
+	frontStep struct{ window string }
 )
 
 func (moveStep) step()   {}
@@ -49,6 +51,7 @@ func (capsStep) step()   {}
 func (bindStep) step()   {}
 func (unbindStep) step() {}
 func (waitStep) step()   {}
+func (frontStep) step()  {}
 
 // A drag stops over its places, since applications begin and end one by time,
 // and goes in steps, since they look at the way.
@@ -134,9 +137,10 @@ func planScroll(in driver.Scroll) []step {
 }
 
 // planCombo presses the keys in order and releases them in reverse. A character
-// is meant to the letter: one that needs shift gets it.
-func planCombo(l *layout, names []string, settle time.Duration) ([]step, error) {
-	keys, err := keyname.ParseAll(names)
+// is meant to the letter: one that needs shift gets it. The window that it is meant for,
+// if it names one, is looked at right before the first key.
+func planCombo(l *layout, in driver.Combo, settle time.Duration) ([]step, error) {
+	keys, err := keyname.ParseAll(in.Keys)
 	if err != nil {
 		return nil, unsupported(err)
 	}
@@ -167,7 +171,11 @@ func planCombo(l *layout, names []string, settle time.Duration) ([]step, error) 
 		}
 		down, up = append(down, keyStep{s.code, true}), append([]step{keyStep{s.code, false}}, up...)
 	}
-	return withBinding(bind, append(down, up...), settle), nil
+	steps := append(down, up...)
+	if in.Front != "" {
+		steps = append([]step{frontStep{in.Front}}, steps...)
+	}
+	return withBinding(bind, steps, settle), nil
 }
 
 // withBinding puts steps between the binding of spare keys and its end.
@@ -185,7 +193,7 @@ func withBinding(bind bindStep, steps []step, settle time.Duration) []step {
 // the later one twice.
 func planText(l *layout, text string, settle time.Duration) ([]step, error) {
 	if err := keyname.CheckText(text); err != nil {
-		return nil, unsupported(err)
+		return nil, driver.Tellable(unsupported(err))
 	}
 	spare := l.spare()
 	shift, hasShift := l.find(symShift)
@@ -204,7 +212,7 @@ func planText(l *layout, text string, settle time.Duration) ([]step, error) {
 		}
 		if !ok {
 			if len(spare) == 0 {
-				return nil, fmt.Errorf("the layout lacks a character and has no spare key: %w", driver.ErrUnsupported)
+				return nil, driver.Tellable(fmt.Errorf("the layout lacks a character and has no spare key: %w", driver.ErrUnsupported))
 			}
 			if len(bind.codes) == len(spare) {
 				steps = append(steps, withBinding(bind, typed, settle)...)

@@ -183,7 +183,7 @@ func TestCombosGoDownInOrderAndUpInReverse(t *testing.T) {
 		{"a key that the layout lacks is bound", "ctrl f24", "20=ffd5 wait +11 +20 -20 -11 unbind"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			steps, err := planCombo(small(1), strings.Fields(c.keys), settle)
+			steps, err := planCombo(small(1), driver.Combo{Keys: strings.Fields(c.keys)}, settle)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func TestCombosGoDownInOrderAndUpInReverse(t *testing.T) {
 		})
 	}
 	for _, keys := range []string{"", "ctrl hyper", "a a", "f23 f24"} {
-		if _, err := planCombo(small(1), strings.Fields(keys), settle); !errors.Is(err, driver.ErrUnsupported) {
+		if _, err := planCombo(small(1), driver.Combo{Keys: strings.Fields(keys)}, settle); !errors.Is(err, driver.ErrUnsupported) {
 			t.Errorf("%q: %v, want %v", keys, err, driver.ErrUnsupported)
 		}
 	}

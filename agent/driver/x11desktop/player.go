@@ -99,6 +99,8 @@ func (p *player) do(ctx context.Context, s step) error {
 		return p.link.bind(s.codes, s.syms, p.width)
 	case unbindStep:
 		return p.unbind(ctx)
+	case frontStep:
+		return p.link.inFront(s.window)
 	case waitStep:
 		if err := p.link.sync(); err != nil {
 			return err
