@@ -1,0 +1,313 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/reprise-rpa/reprise/agent/service"
+	"github.com/reprise-rpa/reprise/agent/spool"
+)
+
+// fakeManager is a service control manager that remembers, and whose services come to
+// their states at once.
+type fakeManager struct {
+	info    service.Info
+	defined service.Definition
+	asked   []string
+}
+
+func (m *fakeManager) define(what string, d service.Definition) ([]string, error) {
+	m.asked, m.defined = append(m.asked, what), d
+	if !m.info.Installed {
+		m.info = service.Info{Installed: true, State: "stopped"}
+	}
+	return []string{"what this Windows can't"}, nil
+}
+
+func (m *fakeManager) Create(_ string, d service.Definition) ([]string, error) {
+	return m.define("create", d)
+}
+
+func (m *fakeManager) Update(_ string, d service.Definition) ([]string, error) {
+	return m.define("update", d)
+}
+
+func (m *fakeManager) Query(string) (service.Info, error) { return m.info, nil }
+func (m *fakeManager) Start(string) error                 { m.info.State = "running"; return nil }
+func (m *fakeManager) Stop(string) error                  { m.info.State = "stopped"; return nil }
+func (m *fakeManager) Delete(string) error                { m.info = service.Info{}; return nil }
+func (m *fakeManager) Close() error                       { return nil }
+
+// fakeMachine is one with a service control manager, where nothing is there yet.
+func fakeMachine(t *testing.T) (machine, *fakeManager) {
+	t.Helper()
+	manager := &fakeManager{}
+	folder := filepath.Join(t.TempDir(), "reprise")
+	return machine{
+		connect:    func() (*service.Service, error) { return service.With(manager), nil },
+		protect:    func(_ context.Context, f service.Folder) error { return os.MkdirAll(f.Path, 0o700) },
+		executable: func() (string, error) { return `C:\Program Files\reprise\reprise-agent.exe`, nil },
+		folder:     folder,
+	}, manager
+}
+
+// serviceRun runs one of the service's commands.
+func serviceRun(t *testing.T, m machine, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd := serviceCommand(m)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetOut(&out)
+	cmd.SetErr(&out)
+	cmd.SetArgs(args)
+	err := cmd.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestInstallWritesWhatItWasGivenAndRunReadsIt(t *testing.T) {
+	m, manager := fakeMachine(t)
+	t.Chdir(t.TempDir())
+	out, err := serviceRun(t, m, "install", "--machine=desk-7", "--server=reprise.example:7443", "--token-file=token", "--masks=0:0,0,1,0.05", "--keepalive-time=20s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"service", "run", "--config", m.config()}
+	if !slices.Equal(manager.defined.Arguments, want) || manager.defined.Executable != `C:\Program Files\reprise\reprise-agent.exe` {
+		t.Errorf("the service is started by %+v", manager.defined)
+	}
+	if !strings.Contains(out, "note:      what this Windows can't") || !strings.Contains(out, m.config()+" (written)") {
+		t.Errorf("install says\n%s", out)
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(m.config())
+	if err != nil || strings.Contains(string(content), "dedup-size") {
+		t.Errorf("%v; what was not given stands in\n%s", err, content)
+	}
+	l := bindWith(pflag.NewFlagSet("run", pflag.ContinueOnError), m.defaults())
+	l.config = m.config()
+	got, _, err := l.load(func(string) (string, bool) { return "", false })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range [][2]any{
+		{got.Machine, "desk-7"}, {got.Server, "reprise.example:7443"}, {got.TokenFile, filepath.Join(here, "token")}, {len(got.Masks), 1},
+		{got.KeepaliveTime.String(), "20s"}, {got.Driver, driverSession},
+		{got.StateDir, filepath.Join(m.folder, "state")}, {got.LogFile, filepath.Join(m.folder, "logs", "agent.log")},
+	} {
+		if one[0] != one[1] {
+			t.Errorf("the service has %v, want %v", one[0], one[1])
+		}
+	}
+}
+
+func TestWrongSettingsInstallNothing(t *testing.T) {
+	for name, args := range map[string][]string{
+		"no machine":    {},
+		"bad value":     {"--machine=m", "--dedup-size=none"},
+		"bad server":    {"--machine=m", "--server=nowhere"},
+		"bad name":      {"--machine=-"},
+		"missing rules": {"--machine=m", "--popups-file=none.yaml"},
+	} {
+		m, manager := fakeMachine(t)
+		_, err := serviceRun(t, m, append([]string{"install"}, args...)...)
+		if !errors.Is(err, errSettings) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, there := os.Stat(m.folder); !os.IsNotExist(there) || len(manager.asked) != 0 {
+			t.Errorf("%s: installed all the same", name)
+		}
+	}
+}
+
+func TestSettingsThatAreThereAreKeptAndChecked(t *testing.T) {
+	m, manager := fakeMachine(t)
+	if out, err := serviceRun(t, m, "install", "--machine=first"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, err := serviceRun(t, m, "install", "--machine=second"); err == nil || !strings.Contains(err.Error(), "--machine would have no effect") {
+		t.Errorf("flags without effect: %v", err)
+	}
+	t.Setenv("RPA_DEDUP_SIZE", "none") // of this console, and not of the service
+	out, err := serviceRun(t, m, "install")
+	if err != nil || !strings.Contains(out, "(kept)") || !strings.Contains(out, "is updated") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	t.Setenv("RPA_DEDUP_SIZE", "")
+	if out, err = serviceRun(t, m, "install", "--machine=second", "--force"); err != nil || !strings.Contains(out, "(written)") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if content, err := os.ReadFile(m.config()); err != nil || !strings.Contains(string(content), "machine: second") {
+		t.Errorf("%v\n%s", err, content)
+	}
+	if err := os.WriteFile(m.config(), []byte("colour: red\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = serviceRun(t, m, "install"); !errors.Is(err, errSettings) {
+		t.Errorf("kept settings that are wrong: %v", err)
+	}
+	if diff := cmp.Diff([]string{"create", "update", "update"}, manager.asked); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestAnAccountAndItsPasswordReachTheManager(t *testing.T) {
+	m, manager := fakeMachine(t)
+	password := filepath.Join(t.TempDir(), "password")
+	if err := os.WriteFile(password, []byte("se cret\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := serviceRun(t, m, "install", "--machine=m", `--account=.\robot`, "--password-file="+password); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if manager.defined.Account != `.\robot` || manager.defined.Password != "se cret" {
+		t.Errorf("%+v", manager.defined)
+	}
+	if content, err := os.ReadFile(m.config()); err != nil || strings.Contains(string(content), "cret") {
+		t.Errorf("%v; the settings hold the password:\n%s", err, content)
+	}
+}
+
+func TestTheServicesCommandsSayWhatTheyDidAndStatusIsAnExitCode(t *testing.T) {
+	m, _ := fakeMachine(t)
+	if out, err := serviceRun(t, m, "install", "--machine=m"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, step := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"status", service.ExitStopped, "state:     stopped"},
+		{"start", 0, "the service runs"},
+		{"start", 0, "was running already"},
+		{"status", 0, "state:     running"},
+		{"stop", 0, "has stopped"},
+		{"stop", 0, "was stopped already"},
+		{"uninstall", 0, m.folder},
+		{"status", service.ExitNotInstalled, "installed: no"},
+		{"start", service.ExitNotInstalled, ""},
+	} {
+		out, err := serviceRun(t, m, strings.Fields(step.args)...)
+		code := 0
+		if err != nil {
+			code = exitCode(err)
+		}
+		if code != step.code || !strings.Contains(out, step.says) {
+			t.Errorf("%s: exit code %d, %v, says %q", step.args, code, err, out)
+		}
+	}
+	out, _ := serviceRun(t, m, "status", "--json")
+	var info service.Info
+	if err := json.Unmarshal([]byte(out), &info); err != nil || info.Installed {
+		t.Errorf("%v: %q", err, out)
+	}
+	if got := exitCode(fmt.Errorf("connect: %w", service.ErrNotElevated)); got != service.ExitNotElevated {
+		t.Errorf("without rights the exit code is %d", got)
+	}
+}
+
+func TestOnAnotherSystemThereIsOneClearError(t *testing.T) {
+	if _, err := service.Connect(); err == nil {
+		t.Skip("this system has services")
+	}
+	for _, args := range [][]string{{"start"}, {"stop"}, {"status"}, {"uninstall"}, {"install", "--machine=m"}, {"run"}} {
+		m := thisMachine()
+		m.folder = filepath.Join(t.TempDir(), "reprise")
+		if _, err := serviceRun(t, m, args...); !errors.Is(err, service.ErrUnsupported) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
+
+// events is an event log that remembers.
+type events struct {
+	mu      sync.Mutex
+	entries []string
+}
+
+func (e *events) Write(id uint32, _ slog.Level, text string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.entries = append(e.entries, fmt.Sprint(id, " ", text))
+	return nil
+}
+
+// asService runs the service's program with settings in a file.
+func asService(ctx context.Context, t *testing.T, h service.Host, config string) (log string, err error) {
+	t.Helper()
+	m, _ := fakeMachine(t)
+	if err := os.MkdirAll(m.folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(m.config(), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.run = func(_ context.Context, p service.Program) error { return p(ctx, h) }
+	_, err = serviceRun(t, m, "run", "--config", m.config())
+	content, _ := os.ReadFile(filepath.Join(m.folder, "logs", "agent.log"))
+	return string(content), err
+}
+
+func TestTheServicesAgentLogsToItsFileAndWarnsInTheEventLog(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	e := &events{}
+	ready := 0
+	h := service.Host{Events: e, Ready: func() { ready++; stop(service.ErrStopped) }}
+	log, err := asService(ctx, t, h, "machine: m\ndriver: virtual\ndesktop: 127.0.0.1:1\nserver: 127.0.0.1:1\n")
+	if !errors.Is(err, service.ErrStopped) || ready != 1 {
+		t.Errorf("it ended with %v, ready %d times", err, ready)
+	}
+	for _, want := range []string{"the agent starts", "the agent ends", service.ErrStopped.Error()} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not say %q:\n%s", want, log)
+		}
+	}
+	for _, entry := range e.entries {
+		if id, _, _ := strings.Cut(entry, " "); len(id) != 3 {
+			t.Errorf("an entry that is no warning: %q", entry)
+		}
+	}
+}
+
+func TestTheServicesAgentSaysWhyItCannotWork(t *testing.T) {
+	dir := t.TempDir()
+	fs, err := spool.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := fs.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
+	const here = "machine: m\ndriver: virtual\ndesktop: 127.0.0.1:1\nserver: 127.0.0.1:1\n"
+	for name, tt := range map[string]struct {
+		config string
+		want   error
+	}{
+		"a wrong setting": {"colour: red\n", service.ErrSettings},
+		"a wrong server":  {strings.Replace(here, "127.0.0.1:1\n", "here\n", 2), service.ErrSettings},
+		"no log file":     {here + "log-file: /dev/null/agent.log\n", service.ErrSettings},
+		"a memory in use": {here + "state-dir: " + dir + "\n", spool.ErrLocked},
+	} {
+		if _, err := asService(t.Context(), t, service.Host{Ready: func() {}}, tt.config); !errors.Is(err, tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
