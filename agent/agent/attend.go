@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -46,12 +47,17 @@ func (a *attendant) attend(ctx context.Context, run *runner.Runner) {
 			_ = run.Handle(ctx, runner.PersonActs{Wish: wish, By: act.By}) // a runner that has ended executes nothing more
 		}
 	}
-	for ctx.Err() == nil {
+	for again := false; ctx.Err() == nil; again = true {
 		err := a.desktop.Attend(ctx, told)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return
+		case errors.Is(err, driver.ErrUnsupported):
+			a.log.Info("nobody sits at the desktop", logkeys.Error, err)
+			return
+		case !again: // once: it may last
+			a.log.Warn("what the person at the machine does is not seen now", logkeys.Error, err)
 		}
-		a.log.Warn("what the person at the machine does is not seen now", logkeys.Error, err)
 		timer := time.NewTimer(attendAgain)
 		select {
 		case <-ctx.Done():
@@ -66,7 +72,15 @@ func (a *attendant) goOn(ctx context.Context) error {
 	if a.desktop == nil {
 		return nil
 	}
-	return a.desktop.GoOn(ctx)
+	return orNobody(a.desktop.GoOn(ctx))
+}
+
+// orNobody is nil for the error of a desktop at which nobody sits.
+func orNobody(err error) error {
+	if errors.Is(err, driver.ErrUnsupported) {
+		return nil
+	}
+	return err
 }
 
 // Show implements runner.Shower.
@@ -100,7 +114,7 @@ func (a *attendant) show(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case change := <-a.queue:
-			if err := change(ctx); err != nil && ctx.Err() == nil {
+			if err := orNobody(change(ctx)); err != nil && ctx.Err() == nil {
 				a.log.Warn("a pause is not shown, or stays shown", logkeys.Error, err)
 			}
 		}

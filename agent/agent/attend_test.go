@@ -180,3 +180,27 @@ func TestPausesAreShownAtTheDesktopAndPlacesOutlined(t *testing.T) {
 		}
 	})
 }
+
+// nobodys is a desktop that learns that nobody sits at it.
+type nobodys struct {
+	*attended
+	asked int
+}
+
+func (n *nobodys) Attend(context.Context, func(driver.Act)) error {
+	n.asked++
+	return driver.ErrUnsupported
+}
+
+func TestADesktopAtWhichNobodySitsIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, desk := newWorld(t), &nobodys{attended: newAttended()}
+		defer w.close()
+		w.start(func(c *agent.Config) { c.Driver = desk })
+		w.open()
+		pass(time.Minute)
+		if desk.asked != 1 {
+			t.Errorf("asked %d times", desk.asked)
+		}
+	})
+}

@@ -9,7 +9,8 @@ import (
 
 // Attended is a desktop at which a person may sit, who can stop the work, take it
 // over and be told of it. A driver may be one; at one that is not, nobody is asked
-// and nobody is told.
+// and nobody is told. One that learns only later that nobody sits there answers
+// ErrUnsupported.
 type Attended interface {
 	// Attend tells what the person does, in order, until ctx ends or the desktop goes
 	// away; it returns why. Told must not block. It is called once at a time. A stop

@@ -62,7 +62,7 @@ func drive(ctx context.Context, s settings, warnings []string, h host) error {
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	desktop, err := openDesktop(s, log)
+	desktop, err := openDesktop(s, h.changes, log)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func newAgent(s settings, desktop driver.Driver, log *slog.Logger) (*agent.Agent
 		Server: s.Server, MachineID: s.Machine, Driver: desktop, StateDir: s.StateDir, CAFile: s.CAFile,
 		Backoff: backoff.Policy{Steps: s.Backoff}, KeepaliveTime: s.KeepaliveTime, KeepaliveTimeout: s.KeepaliveTimeout,
 		Remember: s.Remember, MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height),
-		Masks: s.Masks, Restless: s.Restless, MaxWaiting: int64(s.MaxWaiting), Version: buildinfo.Version(), Log: log,
+		Announce: s.Announce, Masks: s.Masks, Restless: s.Restless, MaxWaiting: int64(s.MaxWaiting), Version: buildinfo.Version(), Log: log,
 	}
 	if s.TokenFile != "" {
 		cfg.Token = link.TokenFile(s.TokenFile)
@@ -111,17 +111,14 @@ type openedDesktop interface {
 	Close() error
 }
 
-// errNoSession says that this build starts no helpers.
-var errNoSession = errors.New("driver session: this build starts no helpers in the sessions of users")
-
-func openDesktop(s settings, log *slog.Logger) (openedDesktop, error) {
+func openDesktop(s settings, changed <-chan struct{}, log *slog.Logger) (openedDesktop, error) {
 	switch s.Driver {
 	case driverVirtual:
 		return virtualdesktop.New(s.Desktop), nil
 	case driverWindows:
-		return openWindows(s, log)
+		return openInSession(s.inSession(), log)
 	case driverSession:
-		return nil, errNoSession
+		return openSession(s, changed, log)
 	}
 	return openX11(s, log)
 }

@@ -50,6 +50,9 @@ type settings struct {
 	Masks, Restless                                          []work.Mask
 	PopupsFile, TypeMode                                     string
 	TypePace, RestoreClipboard                               time.Duration
+	User, StopKey, Language                                  string
+	OwnInput                                                 bool
+	Announce                                                 time.Duration
 	LogLevel, LogFormat                                      string
 	LogFile                                                  string
 	LogFileMax, LogFiles                                     int
@@ -66,6 +69,7 @@ func declareWith(s *settings, d defaults) *setting.Set {
 	set := &setting.Set{}
 	declarePlace(set, s, d)
 	declareBehaviour(set, s)
+	declarePerson(set, s)
 	declareLog(set, s, d)
 	declareChecks(set, s)
 	return set

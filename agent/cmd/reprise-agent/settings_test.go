@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/reprise-rpa/reprise/agent/driver/windesktop"
+	"github.com/reprise-rpa/reprise/agent/person"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/setting"
 )
@@ -42,6 +43,11 @@ var sample = map[string]struct {
 	"type-mode":                  {flag: "scan_codes", want: "scan_codes", wrong: "morse"},
 	"type-pace":                  {flag: "20ms", env: "0.02", want: 20 * time.Millisecond, wrong: "0"},
 	"restore-clipboard":          {flag: "0s", env: "0", want: time.Duration(0), wrong: "x"},
+	"user":                       {flag: "nurse", want: "nurse"},
+	"stop-key":                   {flag: "ctrl+shift+f12", want: "ctrl+shift+f12", wrong: "ctrl+nothing"},
+	"own-input":                  {flag: "no", want: false, wrong: "perhaps"},
+	"language":                   {flag: "fr", want: "fr", wrong: "de"},
+	"announce":                   {flag: "100ms", env: "0.1", want: 100 * time.Millisecond, wrong: "1h"},
 	"log-level":                  {flag: "debug", want: "debug", wrong: "loud"},
 	"log-format":                 {flag: "json", want: "json", wrong: "xml"},
 	"log-file":                   {flag: "agent.log", want: "agent.log"},
@@ -69,9 +75,28 @@ func TestTheFlagsOfDriverWindowsReachIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := windowsConfig(s, nil)
+		got := windowsConfig(s.inSession(), nil)
 		got.MinSize = image.Point{} // of every desktop
 		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%v: (-want +got)\n%s", tt.args, diff)
+		}
+	}
+}
+
+// What each of them does is shown in agent/person.
+func TestTheFlagsOfThePersonAtTheMachineReachTheGuard(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want person.Settings
+	}{
+		{nil, person.Settings{StopKey: person.DefaultStopKey, OwnInput: true}},
+		{[]string{"--stop-key=off", "--own-input=false", "--language=fr"}, person.Settings{StopKey: person.NoStopKey, Language: person.French}},
+	} {
+		s, err := loadWith(t, "", nil, append(tt.args, needs...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tt.want, personSettings(s.inSession())); diff != "" {
 			t.Errorf("%v: (-want +got)\n%s", tt.args, diff)
 		}
 	}

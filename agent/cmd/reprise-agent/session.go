@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"log/slog"
+	"os"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/helper"
+	"github.com/reprise-rpa/reprise/agent/supervise"
+)
+
+// errClosed ends the supervision when the agent has ended.
+var errClosed = errors.New("the agent ends")
+
+// sessionDesktop is the desktop of the user who is logged on, through helpers.
+type sessionDesktop struct {
+	*helper.Desktop
+	stop       context.CancelCauseFunc
+	supervised sync.WaitGroup
+}
+
+// openSession begins to keep a helper where the desktop is. It does not wait for one.
+func openSession(s settings, changed <-chan struct{}, log *slog.Logger) (openedDesktop, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("driver session: where this program is: %w", err)
+	}
+	machine, err := supervise.NewMachine([]string{program, helperCommandName})
+	if err != nil {
+		return nil, fmt.Errorf("driver session: %w", err)
+	}
+	d := &sessionDesktop{Desktop: helper.New(helper.Config{Settings: s.inSession(), Log: log})}
+	supervisor, err := supervise.New(supervise.Config{Machine: machine, Desk: d.Desktop, User: s.User, Changed: changed, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("driver session: %w", err)
+	}
+	ctx, stop := context.WithCancelCause(context.Background())
+	d.stop = stop
+	d.supervised.Go(func() { _ = supervisor.Run(ctx) }) // it ends for no other reason
+	return d, nil
+}
+
+// Close ends the helper in order.
+func (d *sessionDesktop) Close() error {
+	d.stop(errClosed)
+	d.supervised.Wait()
+	return d.Desktop.Close()
+}
+
+// inSession is what of the settings concerns the session of the user.
+func (s settings) inSession() helper.Settings {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(s.LogLevel)) // it is one of those that can be set
+	language := s.Language
+	if language == languageOfUser {
+		language = ""
+	}
+	return helper.Settings{
+		TypeMode: s.TypeMode, TypePace: s.TypePace, RestoreClipboard: s.RestoreClipboard,
+		MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height), LogLevel: level,
+		StopKey: s.StopKey, OwnInput: s.OwnInput, Language: language,
+	}
+}
+
+// helperCommandName is the command that the agent starts in the session of a user.
+const helperCommandName = "helper"
+
+func helperCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: helperCommandName, Hidden: true, Args: cobra.NoArgs,
+		Short: "Hands and eyes in the session of a user; the agent starts it, nobody else does",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			conn, secret, err := supervise.Dial(cmd.Context(), cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			lines := helper.NewLog()
+			return helper.Serve(cmd.Context(), conn, helper.ServerConfig{
+				Secret: secret, Log: lines,
+				Open: func(_ context.Context, s helper.Settings) (driver.Driver, error) {
+					return openInSession(s, lines.Logger())
+				},
+			})
+		},
+	}
+}
