@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -184,11 +185,11 @@ func TestPausesAreShownAtTheDesktopAndPlacesOutlined(t *testing.T) {
 // nobodys is a desktop that learns that nobody sits at it.
 type nobodys struct {
 	*attended
-	asked int
+	asked atomic.Int32
 }
 
 func (n *nobodys) Attend(context.Context, func(driver.Act)) error {
-	n.asked++
+	n.asked.Add(1)
 	return driver.ErrUnsupported
 }
 
@@ -199,8 +200,8 @@ func TestADesktopAtWhichNobodySitsIsAskedOnce(t *testing.T) {
 		w.start(func(c *agent.Config) { c.Driver = desk })
 		w.open()
 		pass(time.Minute)
-		if desk.asked != 1 {
-			t.Errorf("asked %d times", desk.asked)
+		if n := desk.asked.Load(); n != 1 {
+			t.Errorf("asked %d times", n)
 		}
 	})
 }
