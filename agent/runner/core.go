@@ -90,7 +90,7 @@ func NewCore(memory *spool.Memory, keep int) *Core {
 // Step takes in one event and returns what is to be done. Late, repeated and
 // unexpected events change nothing.
 func (c *Core) Step(now time.Time, event Event) []Effect {
-	effects := append(c.step(now, event), c.ending()...)
+	effects := append(c.step(now, event), c.ending(now)...)
 	c.memory.Trim(c.keep)
 	if c.leaving && c.open && c.Idle() && len(c.memory.In(spool.Finished)) == 0 {
 		c.leaving = false
@@ -191,6 +191,7 @@ func (c *Core) Next() time.Time {
 	if !c.writing() {
 		add(c.mend)
 	}
+	add(c.nextRelease())
 	return next
 }
 

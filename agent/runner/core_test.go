@@ -64,6 +64,8 @@ func words(effects []Effect) []string {
 		switch e := effect.(type) {
 		case Release:
 			out = append(out, "release: "+e.Why)
+		case GiveUp:
+			out = append(out, "give up")
 		case Execute:
 			out = append(out, "execute "+e.Dispatch.AttemptID)
 		case Stop:

@@ -17,7 +17,10 @@ type (
 		// Pressed says that input may have left, of this process or of one before: a
 		// failure leaves something down then.
 		Pressed bool
+		Again   bool // the attempt before failed, and that has been told
 	}
+	// GiveUp leaves a desktop that does not let go, because the process ends.
+	GiveUp struct{}
 	// Execute hands an action to the executor; Finished or Panicked follows.
 	Execute struct {
 		Dispatch work.Dispatch
@@ -56,6 +59,7 @@ type (
 )
 
 func (Release) effect()      {}
+func (GiveUp) effect()       {}
 func (Execute) effect()      {}
 func (Stop) effect()         {}
 func (Write) effect()        {}

@@ -235,7 +235,7 @@ func (c *Core) due(now time.Time) []Effect {
 		c.mend = now.Add(mendTime)
 		effects = append(effects, Mend{Memory: c.memory.Clone()})
 	}
-	return effects
+	return append(effects, c.dueRelease(now)...)
 }
 
 // hang reports an action whose executor does not stop, or whose keys are not let go

@@ -63,6 +63,15 @@ func TestWhenKeysAreLetGoOf(t *testing.T) {
 		{"and only then is it executed", known(), append(stuck, ask("b", "b1"), Released{}), []string{"execute b1"}},
 		{"once they are let go of it is over", known(),
 			append(stuck, ask("b", "b1"), Released{}, Finished{"b", done}, Stored{"b", nil}, ask("c", "c1")), []string{"progress c1 received", "execute c1"}},
+		{"keys that stayed down are tried again without an action", known(), append(stuck, at{time.Second, Due{}}), []string{again}},
+		{"not before its time", known(), append(stuck, at{time.Second - 1, Due{}}), nil},
+		{"once", known(), append(stuck, at{time.Second, Due{}}, at{4 * time.Second, Due{}}), nil},
+		{"and the next time later", known(), append(stuck, at{time.Second, Due{}}, at{time.Second, Released{errDisk}}, at{3*time.Second - 1, Due{}}), nil},
+		{"and again", known(), append(stuck, at{time.Second, Due{}}, at{time.Second, Released{errDisk}}, at{3 * time.Second, Due{}}), []string{again}},
+		{"until they are let go of", known(), append(stuck, at{time.Second, Due{}}, at{time.Second, Released{}}, at{4 * time.Second, Due{}}), nil},
+		{"not while an action may send input", known(), append(stuck, ask("b", "b1"), Released{errDisk}, at{2 * time.Second, Due{}}), []string{"progress b1 executing"}},
+		{"but after it", known(),
+			append(stuck, ask("b", "b1"), Released{errDisk}, Finished{"b", done}, Stored{"b", nil}, at{2 * time.Second, Due{}}), []string{again}},
 
 		{"the end lets go of every key", known(), []any{opened, Stopping{}}, []string{ends}},
 		{"once", known(), []any{opened, Stopping{}, Released{errDisk}, Stopping{}}, nil},
@@ -71,6 +80,11 @@ func TestWhenKeysAreLetGoOf(t *testing.T) {
 		{"then it does", known(), []any{opened, ask("a", "a1"), Stopping{}, Finished{"a", done}, Stored{"a", nil}}, []string{"report a1 success completed", ends}},
 		{"what is under way is waited for", known(startedRecord("z", false)), []any{crashed, Stopping{}}, nil},
 		{"and done once more", known(startedRecord("z", false)), []any{crashed, Stopping{}, Released{}}, []string{ends}},
+		{"not without end", known(), []any{opened, Stopping{}, at{5 * time.Second, Due{}}}, []string{"give up"}},
+		{"once", known(), []any{opened, Stopping{}, at{5 * time.Second, Due{}}, at{time.Hour, Due{}}}, nil},
+		{"nor before its time", known(), []any{opened, Stopping{}, at{5*time.Second - 1, Due{}}}, nil},
+		{"a release that was under way has no longer either", known(startedRecord("z", false)), []any{crashed, Stopping{}, at{5 * time.Second, Due{}}}, []string{"give up"}},
+		{"nothing is tried again then", known(), append(stuck, Stopping{}, Released{errDisk}, at{4 * time.Second, Due{}}), nil},
 		{"an answer that nobody waits for changes nothing", known(), []any{opened, Released{}}, nil},
 	} {
 		if diff := cmp.Diff(c.want, run(c.core, c.events...)); diff != "" {
@@ -100,6 +114,33 @@ func TestAFailureToLetGoIsSaidToMatterOnceInputMayHaveLeft(t *testing.T) {
 	}
 }
 
+// The longest wait is bounded, so that a machine that was locked for a day is let go of
+// within a minute of its return.
+func TestB19_KeysThatStayDownAreTriedAgainAtLeastEveryMinute(t *testing.T) {
+	c, now := known(startedRecord("a", false)), start
+	c.Step(now, Starting{})
+	for range 20 {
+		c.Step(now, Released{errDisk})
+		next := c.Next()
+		if wait := next.Sub(now); wait < time.Second || wait > time.Minute {
+			t.Fatalf("tried again after %v", wait)
+		}
+		now = next
+		if diff := cmp.Diff([]string{"release: it failed before"}, words(c.Step(now, Due{}))); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+func TestAFailureToLetGoMattersNoMoreOnceItSucceeded(t *testing.T) {
+	c := known(startedRecord("a", false))
+	c.Step(start, Starting{})
+	c.Step(start, Released{})
+	if r, ok := c.Step(start, Stopping{})[0].(Release); !ok || r.Pressed || r.Again {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A process ends when nothing is in flight and every key was let go of, no sooner.
 func TestTheProcessEndsAfterItsKeysWereLetGoOf(t *testing.T) {
 	c := known()
@@ -114,5 +155,10 @@ func TestTheProcessEndsAfterItsKeysWereLetGoOf(t *testing.T) {
 		if c.Ended() != s.want {
 			t.Errorf("after %T: ended %v", s.event, c.Ended())
 		}
+	}
+	c = known()
+	c.Step(start, Stopping{})
+	if c.Step(start.Add(releaseTime), Due{}); !c.Ended() {
+		t.Error("a desktop that does not answer keeps the process from its end")
 	}
 }

@@ -126,15 +126,27 @@ func (l *loop) perform(ctx context.Context, job work.Job) (ended Event) {
 	return Finished{job.ActionID, l.cfg.Executor.Execute(ctx, job)}
 }
 
+// errSlowRelease says that letting go took too long.
+var errSlowRelease = fmt.Errorf("the desktop did not let go within %v", releaseTime)
+
 // release lets go of every key, or returns why not. A desktop that was never there
-// can't be let go of; that is no fault while nothing was pressed.
+// can't be let go of; that is no fault while nothing was pressed. A failure is told once,
+// until it is over.
 func (l *loop) release(e Release) error {
-	err := l.cfg.Release(l.ctx)
+	ctx, stop := context.WithTimeoutCause(l.ctx, releaseTime, errSlowRelease)
+	defer stop()
+	err := l.cfg.Release(ctx)
+	log := l.log.With(logkeys.Reason, e.Why)
 	switch {
-	case err != nil && e.Pressed:
-		l.log.Error("keys and buttons were not let go of", logkeys.Reason, e.Why, logkeys.Error, err)
-	case err != nil:
-		l.log.Info("nothing was pressed, and nothing could be let go of", logkeys.Reason, e.Why, logkeys.Error, err)
+	case err == nil && e.Again:
+		log.Info("keys and buttons are let go of")
+	case err == nil:
+	case e.Again:
+		log.Debug("keys and buttons are still not let go of", logkeys.Error, err)
+	case e.Pressed:
+		log.Error("keys and buttons were not let go of", logkeys.Error, err)
+	default:
+		log.Info("nothing was pressed, and nothing could be let go of", logkeys.Error, err)
 	}
 	return err
 }

@@ -57,6 +57,9 @@ func (w *world) step(e Event) {
 			if w.freeing {
 				w.t.Fatal("keys are let go of twice at a time")
 			}
+			if w.job != nil && e.Why == "it failed before" {
+				w.t.Fatalf("keys are let go of while %s may send input", w.job.Dispatch.ActionID)
+			}
 			w.freeing = true
 		case Stop:
 			w.stopped = true

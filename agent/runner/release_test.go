@@ -2,8 +2,10 @@ package runner_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
@@ -78,6 +80,59 @@ func TestWhatAProcessLeftUnfinishedReleasesTheKeysBeforeTheNextAction(t *testing
 		r.expect("progress b1 false", "progress b1 true", "progress b1 true")
 		close(slow)
 		r.expect("report b1 success completed")
+		r.end()
+	})
+}
+
+func TestB19_KeysThatCouldNotBeLetGoOfAreLetGoOfWithoutAnAction(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dir(t), func(context.Context, work.Job) work.Outcome { panic("no such desktop") })
+		r.stuck.Store(3)
+		r.handle(ask("a", "a1"))
+		r.expect("progress a1 false", "report a1 internal not_started")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := r.released.Load(); n != 4 {
+			t.Errorf("tried %d times, want three failures and a success", n)
+		}
+		r.end()
+	})
+}
+
+// A desktop that never answers keeps no process from its end.
+func TestTheProcessEndsAlthoughAReleaseHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := make(chan struct{})
+		defer close(never)
+		r := newRigAt(t, dir(t), click, never)
+		r.handle(ask("a", "a1"))
+		r.expect("progress a1 false", "report a1 success completed")
+		began := time.Now()
+		r.stop(errTestOver)
+		if err := <-r.ended; !errors.Is(err, errTestOver) || time.Since(began) != 5*time.Second {
+			t.Errorf("Run = %v after %v", err, time.Since(began))
+		}
+		if err := r.spool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A desktop that keeps to its context is asked no longer than that, and the action that
+// waits finds out what it takes.
+func TestAReleaseThatHangsHoldsUpNoActionForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, dir(t), func(ctx context.Context, job work.Job) work.Outcome {
+			if job.ActionID == "a" {
+				panic("no such desktop")
+			}
+			return click(ctx, job)
+		})
+		r.hangs.Store(1)
+		r.handle(ask("a", "a1"))
+		r.expect("progress a1 false", "progress a1 true", "report a1 internal not_started")
+		r.handle(ask("b", "b1"))
+		r.expect("progress b1 false", "report b1 success completed")
 		r.end()
 	})
 }

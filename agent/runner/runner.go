@@ -49,8 +49,9 @@ type Shower interface {
 type Config struct {
 	Spool    *spool.Spool // required; the caller closes it
 	Executor Executor     // required
-	// Release lets go of every key and button that is down, whoever pressed it. It is
-	// never called twice at a time, and not while a job may send input.
+	// Release lets go of every key and button that is down, whoever pressed it; its
+	// context ends after 5 s. It is never called twice at a time, and not while a job may
+	// send input. When the process ends, one that does not return is left behind.
 	Release func(context.Context) error // required
 	BootID  string                      // this process
 	Keep    int                         // actions remembered; 0 means spool.DefaultKeep
@@ -250,6 +251,8 @@ func (l *loop) carryOut(effect Effect) {
 	switch e := effect.(type) {
 	case Release:
 		go func() { l.tell(Released{l.release(e)}) }()
+	case GiveUp:
+		l.log.Error("the desktop does not answer; the agent ends, and keys and buttons may still be down")
 	case Execute:
 		l.execute(e)
 	case Stop:

@@ -66,6 +66,7 @@ type rig struct {
 	ended    chan error
 	released atomic.Int32
 	stuck    atomic.Int32 // so many releases fail
+	hangs    atomic.Int32 // so many last as long as they may
 }
 
 func newRig(t *testing.T, fs spool.FS, execute executor) *rig {
@@ -85,8 +86,13 @@ func newRigAt(t *testing.T, fs spool.FS, execute executor, free <-chan struct{})
 	r := &rig{t: t, spool: s, stream: stream{sent: make(chan string, 100)}, ended: make(chan error, 1)}
 	r.runner = runner.New(runner.Config{
 		Spool: s, Executor: execute, BootID: "boot",
-		Release: func(context.Context) error {
+		Release: func(ctx context.Context) error {
 			<-free
+			if r.hangs.Load() > 0 {
+				r.hangs.Add(-1)
+				<-ctx.Done()
+				return context.Cause(ctx)
+			}
 			r.released.Add(1)
 			if r.stuck.Load() > 0 {
 				r.stuck.Add(-1)

@@ -28,6 +28,8 @@ var everyState = map[string][]any{
 	"process ending":            {Opened{}, ask("a", "a1"), Began{"a"}, Stopping{}},
 	"process ending, idle":      {Opened{}, Stopping{}},
 	"process ended":             {Opened{}, Stopping{}, Released{}},
+	"process ended, gave up":    {Opened{}, Stopping{}, at{5 * time.Second, Due{}}},
+	"keys are tried again":      {Opened{}, ask("a", "a1"), Panicked{"a"}, Released{errDisk}, Stored{"a", nil}, at{time.Second, Due{}}},
 	"letting go at the start":   {Opened{}, ask("z", "z1"), Began{"z"}, Finished{"z", done}, Stored{"z", nil}, Starting{Crashed: true}},
 	"letting go, one waits":     {Opened{}, ask("z", "z1"), Began{"z"}, Finished{"z", done}, Stored{"z", nil}, Starting{Crashed: true}, ask("a", "a1")},
 	"panicked":                  {Opened{}, ask("a", "a1"), Began{"a"}, Panicked{"a"}},
@@ -65,6 +67,9 @@ func TestEveryStateMeetsEveryEvent(t *testing.T) {
 					case Release:
 						if _, released := event.(Released); releasing && !released {
 							t.Errorf("%s: %T lets go of keys that are being let go of", name, event)
+						}
+						if e.Why == "it failed before" && busy {
+							t.Errorf("%s: %T lets go of keys while an action may send input", name, event)
 						}
 					case GoOn:
 						held = false
