@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/agent"
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/virtualdesktop"
+	"github.com/reprise-rpa/reprise/agent/limits"
 	"github.com/reprise-rpa/reprise/agent/link"
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
@@ -84,7 +85,7 @@ func drive(ctx context.Context, s settings, warnings []string, h host) error {
 // newAgent puts an agent together, or says everything that is wrong with its settings.
 func newAgent(s settings, desktop driver.Driver, log *slog.Logger) (*agent.Agent, error) {
 	cfg := agent.Config{
-		Server: s.Server, MachineID: s.Machine, Driver: desktop, StateDir: s.StateDir, CAFile: s.CAFile,
+		Server: s.Server, MachineID: s.Machine, StateDir: s.StateDir, CAFile: s.CAFile,
 		Backoff: backoff.Policy{Steps: s.Backoff}, KeepaliveTime: s.KeepaliveTime, KeepaliveTimeout: s.KeepaliveTimeout,
 		Remember: s.Remember, MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height),
 		Announce: s.Announce, Masks: s.Masks, Restless: s.Restless, MaxWaiting: int64(s.MaxWaiting), Version: buildinfo.Version(), Log: log,
@@ -102,7 +103,23 @@ func newAgent(s settings, desktop driver.Driver, log *slog.Logger) (*agent.Agent
 		}
 		cfg.Popups = link.Popups(rules)
 	}
+	var err error
+	if cfg.Driver, err = limited(s, desktop); err != nil {
+		return nil, err
+	}
 	return agent.New(cfg)
+}
+
+// limited is the desktop with the limits of the machine, if it has any.
+func limited(s settings, desktop driver.Driver) (driver.Driver, error) {
+	if s.LimitsFile == "" {
+		return desktop, nil
+	}
+	rules, err := limits.Load(s.LimitsFile)
+	if err != nil {
+		return nil, fmt.Errorf("limits-file: %w", err)
+	}
+	return limits.Wrap(desktop, rules), nil
 }
 
 // openedDesktop is a driver that holds a connection.

@@ -127,7 +127,7 @@ func (i *installation) check(keep bool) ([]byte, error) {
 // the system.
 func (i *installation) absolute() error {
 	s := &i.settings
-	for _, path := range []*string{&s.TokenFile, &s.CAFile, &s.StateDir, &s.SecretsDir, &s.PopupsFile, &s.LogFile} {
+	for _, path := range []*string{&s.TokenFile, &s.CAFile, &s.StateDir, &s.SecretsDir, &s.PopupsFile, &s.LimitsFile, &s.LogFile} {
 		if *path == "" {
 			continue
 		}

@@ -123,6 +123,7 @@ func TestWrongSettingsInstallNothing(t *testing.T) {
 		"bad server":    {"--machine=m", "--server=nowhere"},
 		"bad name":      {"--machine=-"},
 		"missing rules": {"--machine=m", "--popups-file=none.yaml"},
+		"no limits":     {"--machine=m", "--limits-file=none.yaml"},
 	} {
 		m, manager := fakeMachine(t)
 		_, err := serviceRun(t, m, append([]string{"install"}, args...)...)

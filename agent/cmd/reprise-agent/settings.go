@@ -54,7 +54,7 @@ type settings struct {
 	OwnInput                                                 bool
 	Announce                                                 time.Duration
 	LogLevel, LogFormat                                      string
-	LogFile                                                  string
+	LogFile, LimitsFile                                      string
 	LogFileMax, LogFiles                                     int
 }
 
@@ -89,6 +89,8 @@ func declarePlace(set *setting.Set, s *settings, d defaults) {
 			Help: "Folder for the agent's memory, made when missing. It must outlive the process. Required."},
 		setting.Setting{Name: "secrets-dir", Env: "RPA_SECRETS_DIR", Value: setting.Text(&s.SecretsDir, ""),
 			Help: "Folder with the secrets that may be typed, one a file, by its name; empty: there are none."},
+		setting.Setting{Name: "limits-file", Env: "RPA_LIMITS_FILE", Value: setting.Text(&s.LimitsFile, ""),
+			Help: "YAML file with windows that no input goes into and windows that no picture shows, whatever the server says; empty: there are none."},
 		setting.Setting{Name: "driver", Env: "RPA_DRIVER", Value: setting.Enum(&s.Driver, d.driver, driverVirtual, driverX11, driverWindows, driverSession),
 			Help: "What kind of desktop to drive."},
 		setting.Setting{Name: "desktop", Env: "RPA_DESKTOP", Value: setting.Text(&s.Desktop, ""),

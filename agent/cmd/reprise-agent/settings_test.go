@@ -28,6 +28,7 @@ var sample = map[string]struct {
 	"ca-file":                    {flag: "c", want: "c"},
 	"state-dir":                  {flag: "other", want: "other"},
 	"secrets-dir":                {flag: "s", want: "s"},
+	"limits-file":                {flag: "l.yaml", want: "l.yaml"},
 	"driver":                     {flag: "virtual", want: "virtual", wrong: "vnc"},
 	"desktop":                    {flag: "h:2", want: "h:2"},
 	"display":                    {flag: ":3", want: ":3"},
