@@ -44,7 +44,7 @@ func command() *cobra.Command {
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 	}
-	root.AddCommand(runCommand(), serviceCommand(thisMachine()), helperCommand(), &cobra.Command{
+	root.AddCommand(runCommand(), serviceCommand(thisMachine()), doctorCommand(thisMachine()), helperCommand(), &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
