@@ -35,13 +35,18 @@ func (r *run) lookBefore(ctx context.Context) (*shot, error) {
 	if r.scene, err = r.watched(ctx); err != nil {
 		return nil, err
 	}
-	if r.cfg.Evidence != nil {
-		// The picture is packed while the input is sent.
-		packed := make(chan *work.Picture, 1)
-		r.before = packed
-		go func() { packed <- r.keep(frame, false) }()
-	}
 	return &frame, nil
+}
+
+// packBefore packs the picture before the input while the input is sent; nil: there is
+// none to keep.
+func (r *run) packBefore(frame *shot) {
+	if frame == nil || r.cfg.Evidence == nil {
+		return
+	}
+	packed := make(chan *work.Picture, 1)
+	r.before = packed
+	go func() { packed <- r.keep(*frame, false) }()
 }
 
 // lookAfter looks until the screen has changed, then until it stands still. All
@@ -57,11 +62,10 @@ func (r *run) lookAfter(ctx context.Context, before *shot) error {
 			return context.Cause(ctx)
 		}
 		r.cfg.Log.Warn("the screen can't be looked at after the input", logkeys.Action, r.job.ActionID, logkeys.Error, err)
-		after = nil
 	}
 	if after != nil && r.cfg.Evidence != nil {
 		packed := make(chan struct{})
-		go func() { defer close(packed); r.packer.ahead(after.masked(r.masks).Image) }()
+		go func() { defer close(packed); r.ahead(*after) }()
 		settled, frame, err := r.settle(ctx, *after, r.shoot)
 		<-packed
 		if err != nil && ctx.Err() != nil {
@@ -70,6 +74,9 @@ func (r *run) lookAfter(ctx context.Context, before *shot) error {
 		r.outcome.After = r.keep(frame, settled)
 	}
 	switch {
+	case err != nil && r.job.Action.Effect == work.RequireChange:
+		// Everything was sent; only what came of it could not be looked at.
+		return faultf(work.OutcomeUnknown, "whether the screen changed is not known, it could not be looked at: %v", err)
 	case r.job.Action.Effect == work.RequireChange && r.outcome.Effect != work.Seen:
 		return faultf(work.VerifyFailed, "nothing changed on the screen")
 	case r.job.Action.Effect == work.ExpectChange && r.outcome.Effect == work.NoneSeen:
@@ -96,19 +103,25 @@ func (r *run) watched(ctx context.Context) (scene, error) {
 	if err != nil {
 		return scene{}, err
 	}
-	s := scene{region: r.surroundings(windows), windows: fingerprint(windows)}
+	ignored, err := r.restless(ctx)
+	return scene{r.surroundings(windows), ignored, fingerprint(windows)}, err
+}
+
+// restless is where the screen changes by itself.
+func (r *run) restless(ctx context.Context) ([]image.Rectangle, error) {
 	if len(r.cfg.Restless) == 0 {
-		return s, nil
+		return nil, nil
 	}
 	monitors, err := r.cfg.Driver.Monitors(ctx)
+	var areas []image.Rectangle
 	for _, rest := range r.cfg.Restless {
 		for _, m := range monitors {
 			if m.Index == rest.Monitor {
-				s.ignored = append(s.ignored, mask.Area(rest, m.Bounds))
+				areas = append(areas, mask.Area(rest, m.Bounds))
 			}
 		}
 	}
-	return s, err
+	return areas, err
 }
 
 // surroundings are the windows of the program that the input goes to: the window under
@@ -172,46 +185,49 @@ func (r *run) shows(ctx context.Context, before scene, frames [2]shot) (bool, er
 	return err == nil && fingerprint(windows) != before.windows, err
 }
 
-// effect notes whether the screen changed, and returns the last picture.
+// effect notes whether the screen changed, and returns the last picture. A look that
+// fails is made again; that nothing changed is said only if the last one shows so.
 func (r *run) effect(ctx context.Context, before shot) (*shot, error) {
-	var last shot
 	if r.job.Action.Effect == work.ExpectNothing {
 		frame, err := r.shoot(ctx)
-		return &frame, err
+		if err != nil {
+			return nil, err
+		}
+		return &frame, nil
 	}
+	var last *shot
+	var blind error
 	changed, err := r.until(ctx, r.job.Settings.EffectTimeout, func() (bool, error) {
 		frame, err := r.shoot(ctx)
-		if err != nil {
-			return false, err
+		if err == nil {
+			last = &frame
+			var seen bool
+			if seen, err = r.shows(ctx, r.scene, [2]shot{before, frame}); seen {
+				return true, nil
+			}
 		}
-		last = frame
-		return r.shows(ctx, r.scene, [2]shot{before, frame})
+		blind = err
+		return false, nil
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case changed:
 		r.outcome.Effect = work.Seen
+	case blind != nil:
+		return last, blind
 	default:
 		r.outcome.Effect = work.NoneSeen
 	}
-	return &last, nil
-}
-
-// goneFault says of a window that went while a picture of it was taken that it was not
-// found.
-func goneFault(err error) error {
-	switch {
-	case errors.Is(err, driver.ErrGone):
-		return faultf(work.TargetNotFound, "%v", err)
-	case errors.Is(err, driver.ErrOffScreen):
-		return faultf(work.TargetOffScreen, "%v", err)
-	}
-	return err
+	return last, nil
 }
 
 // settle looks until two frames in a row agree, and returns the last one.
 func (r *run) settle(ctx context.Context, frame shot, take func(context.Context) (shot, error)) (bool, shot, error) {
+	ignored, err := r.restless(ctx)
+	if err != nil {
+		return false, frame, err
+	}
 	if err := r.pause(ctx, r.cfg.Poll); err != nil {
 		return false, frame, err
 	}
@@ -220,55 +236,18 @@ func (r *run) settle(ctx context.Context, frame shot, take func(context.Context)
 		if err != nil {
 			return false, err
 		}
-		same := !differ(frame, next)
+		same := !differ(frame, next, ignored)
 		frame = next
 		return same, nil
 	})
 	return settled, frame, err
 }
 
-// differ says whether two pictures differ, masked or not; a desktop of another
-// size does.
-func differ(before, after shot) bool {
-	change, err := vision.Compare(before.Image, after.Image, comparison)
+// differ says whether two pictures differ, masked or not, beside what changes by itself;
+// a desktop of another size does.
+func differ(before, after shot, ignored []image.Rectangle) bool {
+	o := comparison
+	o.Ignore = ignored
+	change, err := vision.Compare(before.Image, after.Image, o)
 	return errors.Is(err, vision.ErrInvalid) || change.Seen()
-}
-
-// screenshot takes a picture that stands still and keeps it: of one window, or of the
-// whole screen.
-func (r *run) screenshot(ctx context.Context, of *work.WindowSelector) error {
-	if r.cfg.Evidence == nil {
-		return faultf(work.Unsupported, "this agent keeps no screenshots")
-	}
-	take := r.shoot
-	if of != nil {
-		w, err := r.oneWindow(ctx, *of)
-		if err != nil {
-			return err
-		}
-		take = func(ctx context.Context) (shot, error) {
-			return r.Executor.shoot(ctx, func(ctx context.Context) (driver.Picture, error) { return r.cfg.Driver.CaptureWindow(ctx, w.ID) })
-		}
-	}
-	frame, err := take(ctx)
-	if err != nil {
-		return goneFault(err)
-	}
-	settled, frame, err := r.settle(ctx, frame, take)
-	if err != nil {
-		return goneFault(err)
-	}
-	r.outcome.After = r.keep(frame, settled)
-	return nil
-}
-
-// keep packs a picture, hands it over and names it.
-func (r *run) keep(frame shot, settled bool) *work.Picture {
-	kept, err := frame.named(r.masks, delivery{r.packer.pack, r.job.Settings.MaxPicture, r.cfg.Evidence.Keep})
-	if err != nil {
-		r.cfg.Log.Warn("a screenshot can't be packed", logkeys.Action, r.job.ActionID, logkeys.Error, err)
-		return nil
-	}
-	kept.Settled = settled
-	return kept
 }

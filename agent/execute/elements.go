@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
-	"github.com/reprise-rpa/reprise/agent/mask"
 	"github.com/reprise-rpa/reprise/agent/work"
 )
 
@@ -174,21 +172,6 @@ func relaxed(e driver.Element) []driver.Element {
 		}
 	}
 	return out
-}
-
-// hiding returns what says whether a mask lies over a place: what no picture shows, no
-// message names. A mask whose monitor is not there may be anywhere.
-func (s *search) hiding(ctx context.Context) (func(image.Rectangle) bool, error) {
-	monitors, err := s.cfg.Driver.Monitors(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return func(place image.Rectangle) bool {
-		return slices.ContainsFunc(s.masks, func(m work.Mask) bool {
-			i := slices.IndexFunc(monitors, func(at driver.Monitor) bool { return at.Index == m.Monitor })
-			return i < 0 || mask.Area(m, monitors[i].Bounds).Overlaps(place)
-		})
-	}, nil
 }
 
 // named says for people which element is meant.

@@ -16,7 +16,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/desktop"
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/work"
-	"github.com/reprise-rpa/reprise/internal/faultpoint"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // Anchors holds the pictures that are looked for.
@@ -123,12 +123,14 @@ type run struct {
 	outcome work.Outcome
 	begun   bool // "started" is on the disk
 	sent    sent
-	before  <-chan *work.Picture // the screen before; nil: not taken
-	places  []image.Point        // where its input goes; none: to what has the keyboard
-	scene   scene                // where the effect is looked for
+	before  <-chan *work.Picture       // the screen before; nil: not taken
+	places  []image.Point              // where its input goes; none: to what has the keyboard
+	scene   scene                      // where the effect is looked for
+	texts   []string                   // what it types and pastes; told to nobody
+	seeks   []func(driver.Window) bool // the windows that it names and looks for
+	after   func(driver.Window) bool   // the window that it is to bring; nil: it names none
 	popups  []popup
-	tried   []string // ids of the popups that were to be closed
-	closed  int      // popups that are gone
+	tried   []*attempted
 }
 
 // Execute performs the job.
@@ -152,7 +154,7 @@ func (e *Executor) Execute(ctx context.Context, job work.Job) work.Outcome {
 // was in the way is gone.
 func (r *run) perform(ctx context.Context) error {
 	for {
-		closed := r.closed
+		gone := r.gone()
 		err := r.attempt(ctx)
 		if r.sent != nothing || !missed(err) {
 			return err
@@ -160,7 +162,7 @@ func (r *run) perform(ctx context.Context) error {
 		if blocked := r.unobstructed(ctx); blocked != nil {
 			return blocked
 		}
-		if r.closed == closed {
+		if r.gone() == gone {
 			return r.because(ctx, err)
 		}
 	}
@@ -168,35 +170,44 @@ func (r *run) perform(ctx context.Context) error {
 
 // attempt goes through the action, step by step, up to the first fault.
 func (r *run) attempt(ctx context.Context) error {
+	inputs, frame, err := r.ready(ctx)
+	if err != nil {
+		return err
+	}
+	if len(inputs) > 0 {
+		if err := r.input(ctx, inputs, frame); err != nil {
+			return err
+		}
+	}
+	if r.job.Action.WindowAfter != "" {
+		r.job.Doing("checking the window in front")
+		return r.checkTitle(ctx, r.job.Action.WindowAfter, work.VerifyFailed)
+	}
+	return nil
+}
+
+// look looks whether all is as the action expects it, and returns the gestures to send.
+func (r *run) look(ctx context.Context) ([]driver.Input, error) {
 	a := &r.job.Action
 	if err := r.usable(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if !looksOnly(a.Do) {
 		if err := r.unobstructed(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if a.WindowBefore != "" {
 		r.job.Doing("checking the window in front")
 		if err := r.checkTitle(ctx, a.WindowBefore, work.WrongWindow); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	inputs, err := r.prepare(ctx)
 	if err != nil {
-		return r.orUnavailable(ctx, err)
+		return nil, r.orUnavailable(ctx, err)
 	}
-	if len(inputs) > 0 {
-		if err := r.input(ctx, inputs); err != nil {
-			return err
-		}
-	}
-	if a.WindowAfter != "" {
-		r.job.Doing("checking the window in front")
-		return r.checkTitle(ctx, a.WindowAfter, work.VerifyFailed)
-	}
-	return nil
+	return inputs, nil
 }
 
 // orUnavailable keeps a desktop that was locked while the agent looked from
@@ -223,47 +234,6 @@ func (r *run) usable(ctx context.Context) error {
 	return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, state.Detail)
 }
 
-// input sends the gestures and looks what came of them.
-func (r *run) input(ctx context.Context, inputs []driver.Input) error {
-	frame, err := r.lookBefore(ctx)
-	if err != nil {
-		return err
-	}
-	if err := r.announce(ctx); err != nil {
-		return err
-	}
-	if err := r.begin(ctx); err != nil {
-		return err
-	}
-	r.job.Doing("sending input")
-	for _, in := range inputs {
-		if err := r.cfg.Driver.Do(ctx, in); err != nil {
-			return r.inputFault(ctx, err)
-		}
-		r.sent = some
-	}
-	r.sent = all
-	faultpoint.Hit(faultpoint.AgentInputDone, r.job.ActionID)
-	return r.lookAfter(ctx, frame)
-}
-
-// begin puts "started" on the disk, once for the action: no input leaves before.
-func (r *run) begin(ctx context.Context) error {
-	if r.begun {
-		return nil
-	}
-	if err := r.job.Begin(); err != nil {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		// No result: the action runs when the server asks for it again.
-		return faultf(work.DesktopUnavailable, "nothing was sent: %v", err)
-	}
-	r.begun = true
-	r.veil.begin(work.Begun{Ref: r.job.Ref, Masks: r.job.Action.Masks})
-	return nil
-}
-
 // looksOnly says whether nothing can be in the way of an action: it shows what is there,
 // or passes the time.
 func looksOnly(g work.Gesture) bool {
@@ -285,10 +255,18 @@ func (r *run) conclude(ctx context.Context, err error) {
 	default:
 		o.Completion = work.NotStarted
 	}
+	stayed := r.stayed()
+	if stayed != "" {
+		r.cfg.Log.Warn("a popup got its input and stayed", logkeys.Action, r.job.ActionID, logkeys.Reason, stayed)
+		r.outcome = r.outcome.Warned(work.PopupStayed)
+	}
 	if err == nil {
 		return
 	}
 	o.Code, o.Message = codeOf(ctx, err)
+	if stayed != "" {
+		o.Message += "; " + stayed
+	}
 	if o.Code == work.DesktopUnavailable && r.sent == all {
 		// Everything was sent; only what came of it could not be looked at.
 		o.Code = work.OutcomeUnknown

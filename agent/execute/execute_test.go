@@ -3,7 +3,6 @@ package execute_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"strings"
 	"testing"
@@ -79,6 +78,29 @@ func TestEachKindSendsItsGestures(t *testing.T) {
 	}
 }
 
+// iconise makes an icon of the editor.
+func iconise(s *screen) {
+	s.put(icon(), image.Pt(0, 0))
+	s.windows[0].Bounds, s.windows[0].Active = image.Rectangle{}, false
+}
+
+func TestAWindowThatComesBackFromBeingAnIconIsWorkedIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen()
+		bounds, due := s.windows[0].Bounds, time.Now().Add(time.Second)
+		iconise(s)
+		s.onLook = func(s *screen) {
+			if !time.Now().Before(due) {
+				s.windows[0].Bounds = bounds
+			}
+		}
+		outcome := perform(t, s, work.Action{Do: work.Click{}, Target: &work.Target{Window: "editor"}})
+		if len(s.inputs) != 1 || s.inputs[0].(driver.Click).At != image.Pt(200, 150) {
+			t.Errorf("%s, inputs %v", verdict(outcome), s.inputs)
+		}
+	})
+}
+
 func TestWhatKeepsAnActionFromSendingInput(t *testing.T) {
 	click := work.Click{}
 	for _, c := range []struct {
@@ -102,6 +124,10 @@ func TestWhatKeepsAnActionFromSendingInput(t *testing.T) {
 			"target_off_screen"},
 		{"a window off the screen altogether", func(s *screen) { s.windows[1].Bounds = image.Rect(500, 400, 600, 500) },
 			work.Action{Do: click, Target: &work.Target{Window: "terminal", Anchor: &work.Anchor{SHA256: "abc"}}}, "target_off_screen"},
+		{"the middle of a window that is an icon", iconise, work.Action{Do: click, Target: &work.Target{Window: "editor"}}, "target_off_screen"},
+		{"a point of a window that is an icon", iconise, work.Action{Do: click, Target: &work.Target{Window: "editor", Point: &work.Point{X: 0.5, Y: 0.5}}}, "target_off_screen"},
+		{"a picture in a window that is an icon", iconise, work.Action{Do: click, Target: &work.Target{Window: "editor", Anchor: &work.Anchor{SHA256: "abc"}}}, "target_off_screen"},
+		{"a drag to a window that is an icon", iconise, work.Action{Do: work.Drag{To: work.Target{Window: "editor"}}, Target: point(0, 0)}, "target_off_screen"},
 		{"a monitor that is not there", nil, work.Action{Do: click, Target: point(0, 0), Monitor: new(2)}, "target_off_screen"},
 		{"no place", nil, work.Action{Do: click}, "invalid_action"},
 		{"a target without a place", nil, work.Action{Do: click, Target: &work.Target{}}, "invalid_action"},
@@ -121,79 +147,6 @@ func TestWhatKeepsAnActionFromSendingInput(t *testing.T) {
 				t.Errorf("%s: %s, %d inputs, message %q; want %s", c.name, verdict(outcome), len(s.inputs), outcome.Message, c.want)
 			}
 		})
-	}
-}
-
-func TestADriversFaultIsNamedWithHowMuchWasSent(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		sent int
-		want string
-	}{
-		{driver.ErrUnavailable, 0, "desktop_unavailable not_started not_checked"},
-		{driver.ErrUnavailable, 3, "outcome_unknown unknown not_checked"},
-		{driver.ErrStopped, 0, "person not_started not_checked"},
-		{driver.ErrStopped, 2, "person unknown not_checked"},
-		{driver.ErrBlocked, 0, "input_blocked not_started not_checked"},
-		{driver.ErrBlocked, 1, "input_blocked unknown not_checked"},
-		{driver.ErrOffScreen, 0, "target_off_screen not_started not_checked"},
-		{driver.ErrNotInFront, 0, "wrong_window not_started not_checked"},
-		{driver.ErrUnsupported, 0, "unsupported not_started not_checked"},
-		{errors.New("broken pipe"), 0, "internal not_started not_checked"},
-		{errors.New("broken pipe"), 2, "internal unknown not_checked"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			s := newScreen()
-			s.onInput = func(*screen, int) error { return &driver.InputError{Sent: c.sent, Err: c.err} }
-			outcome := perform(t, s, work.Action{Do: work.Click{}, Target: point(0, 0)})
-			if got := verdict(outcome); got != c.want {
-				t.Errorf("%v after %d events: %s, want %s", c.err, c.sent, got, c.want)
-			}
-		})
-	}
-}
-
-func TestAnErrorThatIsNoInputErrorCountsAsSent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newScreen()
-		s.onInput = func(*screen, int) error { return errors.New("the driver broke its promise") }
-		if outcome := perform(t, s, work.Action{Do: work.Click{}, Target: point(0, 0)}); outcome.Completion != work.Unknown {
-			t.Errorf("completion %s", outcome.Completion)
-		}
-	})
-}
-
-func TestAFaultInALaterGestureCountsTheEarlierOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newScreen()
-		s.onInput = func(_ *screen, n int) error {
-			if n == 1 {
-				return &driver.InputError{Err: driver.ErrBlocked}
-			}
-			return nil
-		}
-		outcome := perform(t, s, work.Action{Do: work.Type{Text: "x"}, Target: point(0, 0)})
-		if got := verdict(outcome); got != "input_blocked unknown not_checked" {
-			t.Errorf("outcome %s", got)
-		}
-	})
-}
-
-func TestTypedTextIsInNoMessage(t *testing.T) {
-	const needle = "S3cr3t-needle-42"
-	for _, do := range []work.Gesture{work.Type{Text: needle}, work.Paste{Text: needle}} {
-		for _, fault := range []error{driver.ErrUnsupported, errors.New("no key")} {
-			synctest.Test(t, func(t *testing.T) {
-				s := newScreen()
-				s.onInput = func(*screen, int) error {
-					return &driver.InputError{Err: fmt.Errorf("character of %q: %w", needle, fault)}
-				}
-				outcome := perform(t, s, work.Action{Do: do, Target: point(0, 0)})
-				if said := fmt.Sprintf("%+v", outcome); strings.Contains(said, needle) || outcome.Success() {
-					t.Errorf("the outcome tells what was typed: %s", said)
-				}
-			})
-		}
 	}
 }
 

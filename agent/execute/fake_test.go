@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/png"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -74,8 +75,41 @@ func (s *screen) Do(ctx context.Context, in driver.Input) error {
 			return err
 		}
 	}
+	if combo, ok := in.(driver.Combo); ok && combo.Front != "" && !s.active(combo.Front) {
+		return &driver.InputError{Err: driver.ErrNotInFront}
+	}
 	s.inputs = append(s.inputs, in)
+	if focus, ok := in.(driver.Focus); ok {
+		s.raise(focus.WindowID)
+	}
 	return nil
+}
+
+// active says whether a window has the keyboard.
+func (s *screen) active(id string) bool {
+	return slices.ContainsFunc(s.windows, func(w driver.Window) bool { return w.ID == id && w.Active })
+}
+
+// raise brings a window to the front.
+func (s *screen) raise(id string) {
+	i := slices.IndexFunc(s.windows, func(w driver.Window) bool { return w.ID == id })
+	if i < 0 {
+		return
+	}
+	w := s.windows[i]
+	w.Active = true
+	s.windows = slices.Delete(slices.Clone(s.windows), i, i+1)
+	s.pop(w)
+}
+
+// at is the topmost window at a place; empty: there is none.
+func (s *screen) at(p image.Point) string {
+	for _, w := range s.windows {
+		if p.In(w.Bounds) {
+			return w.ID
+		}
+	}
+	return ""
 }
 
 func (s *screen) Release(context.Context) error { return nil }

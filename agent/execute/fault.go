@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/work"
@@ -54,7 +56,7 @@ var driverCodes = []struct {
 }
 
 // inputFault notes how much a failed gesture has sent, and names the fault.
-func (r *run) inputFault(ctx context.Context, err error) error {
+func (r *run) inputFault(ctx context.Context, in driver.Input, err error) error {
 	if !driver.NothingSent(err) {
 		r.sent = some
 	}
@@ -68,17 +70,46 @@ func (r *run) inputFault(ctx context.Context, err error) error {
 		if known.code == work.DesktopUnavailable && r.sent != nothing {
 			return faultf(work.OutcomeUnknown, "the desktop went away in the middle of the input")
 		}
-		return faultf(known.code, "%s", r.said(err, known.err))
+		return faultf(known.code, "%s", r.said(ctx, in, err, known.err))
 	}
-	return faultf(work.Internal, "%s", r.said(err, errors.New("the input failed")))
+	return faultf(work.Internal, "%s", r.said(ctx, in, err, errors.New("the input failed")))
 }
 
-// said is what may be told of a gesture's error: a driver may name the
-// character that it can't type, and typed text is told to nobody.
-func (r *run) said(err, plain error) string {
-	switch r.job.Action.Do.(type) {
-	case work.Type, work.Paste:
+// said is what may be told of a gesture's error. Typed text is told to nobody: of a
+// gesture that types or pastes, only what the driver vouches to hold none of it is told.
+func (r *run) said(ctx context.Context, in driver.Input, err, plain error) string {
+	told, vouched := driver.Telling(err)
+	switch in.(type) {
+	case driver.Type, driver.Paste:
+	default:
+		told, vouched = err.Error(), true
+	}
+	holds := func(text string) bool { return len(text) > 1 && strings.Contains(told, text) }
+	if !vouched || slices.ContainsFunc(r.texts, holds) {
 		return plain.Error()
 	}
-	return err.Error()
+	if len(r.masks) == 0 {
+		return told
+	}
+	windows, err := r.cfg.Driver.Windows(ctx)
+	if err != nil {
+		return plain.Error()
+	}
+	return r.untold(ctx, told, windows)
+}
+
+// untitled is what the log says of a gesture's error, which may name windows by their
+// titles.
+func untitled(err error) error {
+	for _, known := range []error{driver.ErrGone, errCovered} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	for _, known := range driverCodes {
+		if errors.Is(err, known.err) {
+			return known.err
+		}
+	}
+	return errors.New("the input failed")
 }

@@ -146,7 +146,7 @@ func (r *run) find(ctx context.Context, t *work.Target, limit time.Duration) (pl
 	r.job.Doing("looking for the target")
 	began := time.Now()
 	found, err := r.locate(ctx, t, limit)
-	r.outcome.ResolveElapsed = time.Since(began)
+	r.outcome.ResolveElapsed += time.Since(began)
 	if err != nil {
 		return place{}, err
 	}

@@ -43,6 +43,9 @@ func (l *lookout) look(ctx context.Context) (vision.Match, error) {
 		if err != nil {
 			return vision.Match{}, err
 		}
+		if w.Bounds.Empty() {
+			return vision.Match{}, errIcon
+		}
 		o.Region = w.Bounds
 	}
 	frame, err := l.cfg.Driver.Capture(ctx)

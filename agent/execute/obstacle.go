@@ -3,6 +3,8 @@ package execute
 import (
 	"context"
 	"errors"
+	"fmt"
+	"image"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +25,14 @@ type popup struct {
 	match func(driver.Window) bool
 }
 
+// attempted is a popup that was to be closed.
+type attempted struct {
+	id   string
+	rule work.WindowSelector
+	sent bool // input for it has left
+	gone bool
+}
+
 // compile makes the rules ready: the action's and the machine's own.
 func (r *run) compile() error {
 	for _, p := range slices.Concat(r.job.Action.Popups, r.cfg.Popups) {
@@ -32,7 +42,7 @@ func (r *run) compile() error {
 		}
 		r.popups = append(r.popups, popup{p, match})
 	}
-	return nil
+	return r.compileNames()
 }
 
 // unobstructed closes the popups that are in the way, and fails when a dialog of the
@@ -43,10 +53,11 @@ func (r *run) unobstructed(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.account(windows)
 		w, rule := r.obstacle(windows)
 		if rule == nil {
-			if d, ok := dialog.Find(windows); ok {
-				return r.blockedBy(d)
+			if d, ok := dialog.Find(windows, r.names); ok {
+				return r.blockedBy(ctx, d, windows)
 			}
 			return nil
 		}
@@ -56,11 +67,60 @@ func (r *run) unobstructed(ctx context.Context) error {
 	}
 }
 
+// account notes which of the popups that were to be closed are gone. One may fade for
+// longer than it is waited for, and another go by itself before it got any input.
+func (r *run) account(windows []driver.Window) {
+	for _, t := range r.tried {
+		if t.gone || slices.ContainsFunc(windows, func(w driver.Window) bool { return w.ID == t.id }) {
+			continue
+		}
+		t.gone = true
+		if t.sent {
+			r.outcome = r.outcome.Warned(work.PopupHandled)
+		}
+	}
+}
+
+// gone is how many popups that were in the way are gone.
+func (r *run) gone() int {
+	n := 0
+	for _, t := range r.tried {
+		if t.gone {
+			n++
+		}
+	}
+	return n
+}
+
+// stayed says for people which rules sent input to popups that are still there; empty:
+// none did.
+func (r *run) stayed() string {
+	var rules []string
+	for _, t := range r.tried {
+		if t.sent && !t.gone {
+			rules = append(rules, "the popup that the rule for "+selected(t.rule)+" names got its input and stayed")
+		}
+	}
+	return strings.Join(rules, "; ")
+}
+
+// selected says for people which windows a selector names, in its own words.
+func selected(s work.WindowSelector) string {
+	var parts []string
+	for _, p := range []struct{ name, value string }{{"title", s.Title}, {"class", s.Class}, {"process", s.Process}} {
+		if p.value != "" {
+			parts = append(parts, fmt.Sprintf("%s %q", p.name, p.value))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
 // obstacle returns the topmost window that a rule names; nil: there is none that may be
-// closed.
+// closed. A window that shows nowhere, such as an icon, is in nobody's way.
 func (r *run) obstacle(windows []driver.Window) (driver.Window, *popup) {
 	for _, w := range windows {
-		if len(r.tried) == maxPopups || slices.Contains(r.tried, w.ID) {
+		known := func(t *attempted) bool { return t.id == w.ID }
+		if len(r.tried) == maxPopups || w.Bounds.Empty() || slices.ContainsFunc(r.tried, known) {
 			continue
 		}
 		for i := range r.popups {
@@ -76,46 +136,84 @@ func (r *run) obstacle(windows []driver.Window) (driver.Window, *popup) {
 // whether the action can go on beside it, the action finds out.
 func (r *run) dismiss(ctx context.Context, w driver.Window, rule popup) error {
 	r.job.Doing("closing a popup")
-	r.tried = append(r.tried, w.ID)
+	t := &attempted{id: w.ID, rule: rule.Window}
+	r.tried = append(r.tried, t)
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	for _, in := range closing(w, rule) {
-		if err := r.cfg.Driver.Do(ctx, in); err != nil {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			r.cfg.Log.Warn("a popup could not be closed", logkeys.Action, r.job.ActionID, logkeys.Error, err)
-			return nil
+	if err := r.shut(ctx, t, rule); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
+		r.cfg.Log.Warn("a popup could not be closed", logkeys.Action, r.job.ActionID, logkeys.Error, untitled(err))
 	}
-	gone, err := r.until(ctx, r.job.Settings.EffectTimeout, func() (bool, error) {
+	limit := time.Duration(0) // what got no input went by itself, or stays
+	if t.sent {
+		limit = r.job.Settings.EffectTimeout
+	}
+	_, err := r.until(ctx, limit, func() (bool, error) {
 		now, err := r.cfg.Driver.Windows(ctx)
-		return !slices.ContainsFunc(now, func(o driver.Window) bool { return o.ID == w.ID }), err
+		if err == nil {
+			r.account(now)
+		}
+		return t.gone, err
 	})
-	if err != nil {
+	return err
+}
+
+// errCovered says that a click for a popup would hit another window.
+var errCovered = errors.New("another window lies over the popup")
+
+// shut sends a popup its input, unless another window would get it: the popup may have
+// gone by itself since it was seen, or lie behind the window that is worked in.
+func (r *run) shut(ctx context.Context, t *attempted, rule popup) error {
+	front := driver.Focus{WindowID: t.id}
+	if rule.Point == nil {
+		if err := r.cfg.Driver.Do(ctx, front); err != nil {
+			return err
+		}
+		return r.give(ctx, t, driver.Combo{Keys: rule.Keys, Front: t.id})
+	}
+	at, top, err := r.top(ctx, t.id, *rule.Point)
+	if err == nil && !top {
+		// Some popups never take the keyboard; what counts is what lies over them.
+		if err = r.cfg.Driver.Do(ctx, front); err != nil && !errors.Is(err, driver.ErrNotInFront) {
+			return err
+		}
+		at, top, err = r.top(ctx, t.id, *rule.Point)
+	}
+	switch {
+	case err != nil:
 		return err
+	case !top:
+		return errCovered
 	}
-	if !gone {
-		r.cfg.Log.Warn("a popup does not close", logkeys.Action, r.job.ActionID)
-		return nil
-	}
-	r.closed++
-	r.outcome = r.outcome.Warned(work.PopupHandled)
-	return nil
+	return r.give(ctx, t, driver.Click{At: at, Count: 1})
 }
 
-// closing are the gestures that close a popup.
-func closing(w driver.Window, rule popup) []driver.Input {
-	if rule.Point != nil {
-		return []driver.Input{driver.Click{At: within(w.Bounds, *rule.Point), Count: 1}}
-	}
-	return []driver.Input{driver.Focus{WindowID: w.ID}, driver.Combo{Keys: rule.Keys}}
+// give sends a popup one gesture.
+func (r *run) give(ctx context.Context, t *attempted, in driver.Input) error {
+	err := r.cfg.Driver.Do(ctx, in)
+	t.sent = err == nil || !driver.NothingSent(err)
+	return err
 }
 
-func (r *run) blockedBy(d work.Dialog) error {
-	r.outcome.Dialog = &d
-	return faultf(work.SystemDialog, "%s", d.Reason)
+// top returns the pixel at a fraction of a window, as the window lies now, and whether no
+// other one lies over that pixel.
+func (r *run) top(ctx context.Context, id string, p work.Point) (image.Point, bool, error) {
+	windows, err := r.cfg.Driver.Windows(ctx)
+	if err != nil {
+		return image.Point{}, false, err
+	}
+	i := slices.IndexFunc(windows, func(w driver.Window) bool { return w.ID == id })
+	switch {
+	case i < 0:
+		return image.Point{}, false, driver.ErrGone
+	case windows[i].Bounds.Empty():
+		return image.Point{}, false, driver.ErrOffScreen
+	}
+	at := within(windows[i].Bounds, p)
+	return at, slices.IndexFunc(windows, func(w driver.Window) bool { return at.In(w.Bounds) }) == i, nil
 }
 
 // watch is until that also looks for what gets in the way meanwhile.
@@ -126,28 +224,4 @@ func (r *run) watch(ctx context.Context, limit time.Duration, look func() (bool,
 		}
 		return look()
 	})
-}
-
-// missed says whether an action did not find what it expected.
-func missed(err error) bool {
-	var f *fault
-	return errors.As(err, &f) && (f.code == work.TargetNotFound || f.code == work.WrongWindow)
-}
-
-// because tells an action that did not find what it expected apart from one that has a
-// dialog in front which it does not know of.
-func (r *run) because(ctx context.Context, err error) error {
-	wanted := r.job.Action.WindowBefore
-	if t := r.job.Action.Target; wanted == "" && t != nil {
-		wanted = t.Window
-	}
-	windows, failed := r.cfg.Driver.Windows(ctx)
-	if wanted == "" || failed != nil {
-		return err
-	}
-	windows = slices.DeleteFunc(slices.Clone(windows), func(w driver.Window) bool { return containsFold(w.Title, strings.TrimSpace(wanted)) })
-	if d, ok := dialog.InFront(windows); ok {
-		return r.blockedBy(d)
-	}
-	return err
 }

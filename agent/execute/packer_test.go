@@ -4,6 +4,8 @@ import (
 	"image"
 	"image/color"
 	"testing"
+
+	"github.com/reprise-rpa/reprise/agent/driver"
 )
 
 func TestAScreenThatHasNotChangedIsNotPackedAgain(t *testing.T) {
@@ -36,5 +38,16 @@ func TestAScreenThatStandsStillIsPackedAheadAndOnce(t *testing.T) {
 	same := image.NewRGBA(screen.Rect)
 	if named, err := p.pack(same); err != nil || len(ready.png) == 0 || &named.png[0] != &ready.png[0] {
 		t.Errorf("what was packed ahead was packed again: %v, %d bytes were ready", err, len(ready.png))
+	}
+}
+
+// It is packed in a goroutine of its own, where a panic would end the process.
+func TestAPictureThatCannotBePackedAheadCostsNoAction(t *testing.T) {
+	r := &run{Executor: New(Config{})}
+	broken := image.NewRGBA(image.Rect(0, 0, 4, 3))
+	broken.Pix = make([]byte, 8)
+	r.ahead(shot{Picture: driver.Picture{Image: broken, Method: driver.MethodScreen}})
+	if r.packer.picture != nil {
+		t.Error("a picture that could not be packed counts as packed")
 	}
 }

@@ -3,10 +3,8 @@ package execute
 import (
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -166,6 +164,8 @@ func (r *run) byTemplate(ctx context.Context, t *work.Target, limit time.Duratio
 			return false, context.Cause(ctx)
 		case errors.Is(reason, errNoAnchor):
 			return false, r.pause(ctx, min(anchorRetry, limit))
+		case errors.Is(reason, errIcon):
+			return false, nil
 		case errors.Is(reason, driver.ErrUnavailable), errors.As(reason, &f) && f.code != work.TargetNotFound:
 			return false, reason
 		}
@@ -174,11 +174,17 @@ func (r *run) byTemplate(ctx context.Context, t *work.Target, limit time.Duratio
 	switch {
 	case err != nil:
 		return place{}, err
+	case errors.Is(reason, errIcon):
+		return place{}, reason
 	case !ok:
 		return place{}, faultf(work.TargetNotFound, "%v", reason)
 	}
 	return place{inMatch(match.Bounds, t.Anchor.Offset), string(work.WayTemplate), match.Score}, nil
 }
+
+// errIcon says that the window that is meant shows nowhere: it has no pixel that a place
+// in it could be. It may still come back.
+var errIcon = faultf(work.TargetOffScreen, "the window shows nowhere: it is an icon, or has no size")
 
 // inWindow returns a place within the target's window: its point, else the
 // middle. The window may still be opening.
@@ -192,6 +198,10 @@ func (r *run) inWindow(ctx context.Context, t *work.Target, limit time.Duration)
 				return false, nil
 			}
 			return false, reason
+		}
+		if w.Bounds.Empty() {
+			reason = errIcon
+			return false, nil
 		}
 		found = place{within(w.Bounds, work.Point{X: 0.5, Y: 0.5}), methodWindow, 1}
 		if t.Point != nil {
@@ -268,30 +278,4 @@ func inMatch(b image.Rectangle, offset *work.Point) image.Point {
 		return within(b, work.Point{X: 0.5, Y: 0.5})
 	}
 	return within(b, *offset)
-}
-
-// describe says for people what was looked for.
-func describe(t *work.Target) string {
-	var parts []string
-	add := func(set bool, format string, args ...any) {
-		if set {
-			parts = append(parts, fmt.Sprintf(format, args...))
-		}
-	}
-	add(t.ByText != "", "the text %q", t.ByText)
-	add(t.Description != "", "%s", t.Description)
-	if t.Anchor != nil {
-		add(true, "the picture %.12s", t.Anchor.SHA256)
-	}
-	if t.UIA != nil {
-		add(true, "the element %s", named(driver.Element(*t.UIA)))
-	}
-	if t.Point != nil {
-		add(true, "the point %.4f, %.4f", t.Point.X, t.Point.Y)
-	}
-	if t.OnPicture != nil {
-		add(true, "the pixel %d, %d of a picture", t.OnPicture.X, t.OnPicture.Y)
-	}
-	add(t.Window != "", "in the window %q", t.Window)
-	return strings.Join(parts, ", ")
 }

@@ -16,20 +16,21 @@ const shownTitles = 8
 // checkTitle looks until the active window's title is the expected one, for as
 // long as an effect may take: a window that was just asked for needs its time.
 func (r *run) checkTitle(ctx context.Context, want string, code work.Code) error {
-	title := ""
+	title, shown := "", ""
 	ok, err := r.watch(ctx, r.job.Settings.EffectTimeout, func() (bool, error) {
 		windows, err := r.cfg.Driver.Windows(ctx)
 		if err != nil {
 			return false, err
 		}
 		title = activeTitle(windows)
+		shown = r.untold(ctx, fmt.Sprintf("%q", title), windows)
 		return titleIs(title, want, r.job.Action.Strict), nil
 	})
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return faultf(code, "the window in front is %q, expected was %q", title, want)
+		return faultf(code, "the window in front is %s, expected was %q", shown, want)
 	}
 	return nil
 }
@@ -80,12 +81,13 @@ func (r *run) selectOne(ctx context.Context, match func(driver.Window) bool) (dr
 		}
 	}
 	if len(found) > 1 {
-		return driver.Window{}, faultf(work.TargetNotFound, "%d windows match and none of them is in front: %s", len(found), titles(found))
+		return driver.Window{}, faultf(work.TargetNotFound, "%d windows match and none of them is in front: %s", len(found), r.titles(ctx, found))
 	}
-	return driver.Window{}, faultf(work.TargetNotFound, "no window matches; there are %s", titles(windows))
+	return driver.Window{}, faultf(work.TargetNotFound, "no window matches; there are %s", r.titles(ctx, windows))
 }
 
-func titles(windows []driver.Window) string {
+// titles names windows for people.
+func (r *run) titles(ctx context.Context, windows []driver.Window) string {
 	if len(windows) == 0 {
 		return "none"
 	}
@@ -96,7 +98,7 @@ func titles(windows []driver.Window) string {
 	if more := len(windows) - shownTitles; more > 0 {
 		quoted = append(quoted, fmt.Sprintf("%d more", more))
 	}
-	return strings.Join(quoted, ", ")
+	return r.untold(ctx, strings.Join(quoted, ", "), windows)
 }
 
 // matcher compiles a selector: all that is set must match.
@@ -134,7 +136,7 @@ func (r *run) waitForWindow(ctx context.Context, s work.WindowSelector) error {
 		if err != nil {
 			return false, err
 		}
-		seen = titles(windows)
+		seen = r.titles(ctx, windows)
 		for _, w := range windows {
 			if match(w) {
 				return true, nil

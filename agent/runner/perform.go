@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
@@ -20,9 +19,8 @@ func (l *loop) execute(e Execute) {
 		logkeys.Attempt, d.AttemptID, logkeys.Kind, d.Action.Kind)
 	ctx, stop := context.WithCancelCause(l.ctx)
 	l.stopJob = stop
-	begin := sync.OnceValue(func() error { return l.begin(ctx, d) })
 	job := work.Job{
-		Dispatch: d, Settings: e.Settings, Begin: begin,
+		Dispatch: d, Settings: e.Settings, Begin: l.beginning(ctx, d),
 		Doing: func(text string) { l.tell(Doing{d.ActionID, text}) },
 	}
 	lifted := l.lifted
@@ -57,15 +55,29 @@ func (l *loop) goOn() {
 // has ended.
 func (l *loop) tell(e Event) { _ = l.post(l.ctx, item{event: e}) }
 
+// beginning returns what a job calls before input leaves: the first call begins the
+// action, the others ask the server alone.
+func (l *loop) beginning(ctx context.Context, d work.Dispatch) func() error {
+	begun := false
+	return func() error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if begun {
+			return l.vouched(ctx, d)
+		}
+		err := l.begin(ctx, d)
+		begun = err == nil
+		return err
+	}
+}
+
 // begin puts "started" on the disk, if the server vouches for the action: looking for
 // its target may have taken long, and the process may have stood still in it. It may
 // have done so in the write as well, so the server is asked once more behind that; most
 // often its last answer is fresh. Whoever stops the job meanwhile wins: then no input
 // leaves.
 func (l *loop) begin(ctx context.Context, d work.Dispatch) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	faultpoint.Hit(faultpoint.AgentBegins, d.ActionID)
 	if err := l.vouched(ctx, d); err != nil {
 		return err

@@ -211,3 +211,49 @@ func TestACancelEndsTheWaitForTheServer(t *testing.T) {
 		}
 	})
 }
+
+// A popup is closed, and while the target is looked for the stream ends: what was vouched
+// for then is not vouched for now.
+func TestInputAfterAPopupNeedsTheServersWordAnew(t *testing.T) {
+	for name, c := range map[string]struct {
+		then   func(r *rig)
+		inputs int
+		last   string
+	}{
+		"the stream has ended":    {func(r *rig) { r.handle(runner.Lost{}) }, 1, ""},
+		"it is another one":       {func(r *rig) { r.handle(runner.Lost{}); r.open(nil); r.expect("progress a1 true") }, 2, "report a1 success completed"},
+		"the server still is":     {func(*rig) {}, 2, "report a1 success completed"},
+		"the action is cancelled": {func(r *rig) { r.handle(runner.Cancelled{ReplayID: "r"}) }, 1, "report a1 interrupted not_started"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			inputs, asked, found := 0, 0, make(chan struct{})
+			click := clicks(&inputs)
+			r := newRig(t, dir(t), func(ctx context.Context, job work.Job) work.Outcome {
+				if o := click(ctx, job); !o.Success() { // the popup
+					return o
+				}
+				<-found
+				return click(ctx, job)
+			})
+			r.open(func(context.Context) error { asked++; return nil })
+			r.handle(ask("a", "a1"))
+			r.expect("progress a1 false")
+			synctest.Wait()
+			if e, _ := r.spool.Memory().Get("a"); e.State != spool.Started || asked != 2 {
+				t.Errorf("%s: the spool says %q after %d questions", name, e.State, asked)
+			}
+			c.then(r)
+			close(found)
+			synctest.Wait()
+			if c.last != "" {
+				r.expect(c.last)
+			} else {
+				r.notKnown("a")
+			}
+			r.end()
+			if inputs != c.inputs {
+				t.Errorf("%s: %d inputs, want %d", name, inputs, c.inputs)
+			}
+		})
+	}
+}

@@ -33,6 +33,7 @@ type Warning string
 const (
 	NoScreenChange      Warning = "no_screen_change"
 	PopupHandled        Warning = "popup_handled"
+	PopupStayed         Warning = "popup_stayed"
 	VisualResolveFailed Warning = "visual_resolve_failed"
 	AlreadyExecuted     Warning = "already_executed"
 )

@@ -122,8 +122,11 @@ type Opening struct {
 type Job struct {
 	Dispatch
 	Settings Settings
-	// Begin must be called before the first input event leaves, and no input is
-	// sent when it fails. It returns when "started" is on the disk.
+	// Begin must be called before the action's own input leaves, and before that of each
+	// popup that it closes: whatever was looked for or waited for in between may have
+	// taken long. It returns once "started" is on the disk, which the first call puts
+	// there, and the server vouches for the action now. When it fails, no input is sent
+	// that has not been sent before. It is never called twice at a time.
 	Begin func() error
 	// Doing says what the agent is doing, for people. Never holds typed text.
 	Doing func(string)

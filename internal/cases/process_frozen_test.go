@@ -46,7 +46,7 @@ func (th *theatre) noticed() {
 }
 
 func TestCase_h_AFrozenAgentIsNoticedAndWhatItDidStillCounts(t *testing.T) {
-	for _, point := range []string{faultpoint.AgentStarted, faultpoint.AgentInputDone, faultpoint.AgentResultStored} {
+	for _, point := range []string{faultpoint.AgentInputDone, faultpoint.AgentResultStored} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
 			th := open(t, frozen(three))
@@ -93,6 +93,28 @@ func TestCase_h_AFrozenAgentBeginsNothingWhenItWakes(t *testing.T) {
 			th.notBegun(th.settled())
 		})
 	}
+}
+
+// It had written down that it begins, and nothing of it was sent: what it saw is old, and so
+// is the server's word. It looks again, asks again, and there is nobody to answer.
+func TestCase_h_AFrozenAgentThatWasAboutToSendInputAsksAnewWhenItWakes(t *testing.T) {
+	th := open(t, frozen(three))
+	a := th.standAt(faultpoint.AgentStarted, middleStep)
+	th.freeze(th.Agent)
+	th.noticed()
+	th.paused(reprisev1.PauseReason_PAUSE_REASON_DEAD_CLIENT)
+	th.freeze(th.Server) // no other stream is opened
+	th.thaw(th.Agent)
+	th.goOn(a)
+	_, err := th.Agent.Line(th.ctx, `msg="not begun, until the server vouches for it"`)
+	th.thaw(th.Server)
+	th.must(err)
+	th.passAll()
+	if got := th.counted(); !slices.Equal(got, th.marks[:middleStep-1]) {
+		t.Errorf("it woke, and the desktop counted %q, want %q", got, th.marks[:middleStep-1])
+	}
+	th.decide(middleStep)
+	th.settled()
 }
 
 // notBegun checks that the first agent took nothing of the step's first delivery in hand.
