@@ -5,6 +5,7 @@ package kind
 
 import (
 	"time"
+	"unicode/utf8"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
@@ -27,8 +28,13 @@ type Kind struct {
 	ServerSide bool
 }
 
-// waitSlack is what a wait gets beyond its own time.
-const waitSlack = 10 * time.Second
+const (
+	// waitSlack is what a wait gets beyond its own time.
+	waitSlack = 10 * time.Second
+	// characterTime is what typing gets for each character beyond the setting. The pause
+	// between two is 5 ms, and some 16 ms where Windows counts time in its old ticks.
+	characterTime = 20 * time.Millisecond
+)
 
 // The schema's kinds. A kind that is missing here fails this package's test.
 var table = []Kind{
@@ -82,14 +88,18 @@ func Of(a *reprisev1.Action) Kind {
 	return k
 }
 
-// Timeout returns the longest time that a may run: its own, else for a wait its
-// time and 10 s more, else setting.
+// Timeout returns the longest time that a may run: its own, else for a wait its time
+// and 10 s more, else setting, and for a text to type 20 ms more for each character. A
+// setting of 0 stands for one that is not known here: only a time that does not depend
+// on it is returned, else 0.
 func Timeout(a *reprisev1.Action, setting time.Duration) time.Duration {
 	switch {
 	case a.GetTimeout() != nil:
 		return a.GetTimeout().AsDuration()
 	case a.GetWait() != nil:
 		return a.GetWait().GetDuration().AsDuration() + waitSlack
+	case setting > 0:
+		return setting + time.Duration(utf8.RuneCountInString(a.GetType().GetText()))*characterTime
 	}
 	return setting
 }

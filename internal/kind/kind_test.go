@@ -1,6 +1,7 @@
 package kind_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -74,18 +75,33 @@ func TestAnActionWithoutAKindIsNotSafe(t *testing.T) {
 
 func TestTimeoutIsItsOwnElseByKindElseTheSetting(t *testing.T) {
 	wait := &reprisev1.Action{Kind: &reprisev1.Action_Wait{Wait: &reprisev1.Wait{Duration: durationpb.New(2 * time.Minute)}}}
+	text := func(text string) *reprisev1.Action {
+		return &reprisev1.Action{Kind: &reprisev1.Action_Type{Type: &reprisev1.Type{Content: &reprisev1.Type_Text{Text: text}}}}
+	}
+	hurried := text("abc")
+	hurried.Timeout = durationpb.New(time.Second)
 	for _, c := range []struct {
 		name   string
 		action *reprisev1.Action
 		want   time.Duration
 	}{
 		{"setting", &reprisev1.Action{}, time.Minute},
+		{"text", text("aé😀"), time.Minute + 60*time.Millisecond},
+		{"the longest text", text(strings.Repeat("a", 20_000)), time.Minute + 400*time.Second},
+		{"text, own", hurried, time.Second},
+		{"secret", &reprisev1.Action{Kind: &reprisev1.Action_Type{Type: &reprisev1.Type{Content: &reprisev1.Type_Secret{Secret: "ward"}}}}, time.Minute},
 		{"wait", wait, 2*time.Minute + 10*time.Second},
 		{"own", &reprisev1.Action{Kind: wait.GetKind(), Timeout: durationpb.New(time.Second)}, time.Second},
 	} {
 		if got := kind.Timeout(c.action, time.Minute); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
+	}
+	if got := kind.Timeout(text("a long text"), 0); got != 0 {
+		t.Errorf("a text, where no setting is known: %v", got)
+	}
+	if got := kind.Timeout(wait, 0); got != 2*time.Minute+10*time.Second {
+		t.Errorf("a wait, where no setting is known: %v", got)
 	}
 }
 

@@ -96,7 +96,7 @@ func declareStream(set *setting.Set, s *Settings) {
 		setting.Setting{Name: "ping-timeout", Env: "RPA_PING_TIMEOUT_S", Value: setting.Duration(&s.PingTimeout, 10*time.Second, short, long),
 			Help: "A ping unanswered for so long closes the stream."},
 		setting.Setting{Name: "action-timeout", Env: "RPA_ACTION_TIMEOUT_S", Value: setting.Duration(&s.ActionTimeout, time.Minute, short, long),
-			Help: "Longest time an action may run that says nothing of its own; a wait has its own time and 10s more."},
+			Help: "Longest time an action may run that says nothing of its own; a wait has its own time and 10s more, a text to type 20ms more for each character."},
 		setting.Setting{Name: "report-ack-timeout", Env: "RPA_REPORT_ACK_TIMEOUT_S", Value: setting.Duration(&s.ReportAckTimeout, 10*time.Second, short, long),
 			Help: "A report unacknowledged for so long makes the agent reopen the stream and send it again."},
 		setting.Setting{Name: "drain-timeout", Env: "RPA_DRAIN_TIMEOUT_S", Value: setting.Duration(&s.DrainTimeout, 15*time.Second, 0, long),

@@ -66,7 +66,7 @@ type Settings struct {
 	PingInterval time.Duration
 	// A ping unanswered for so long closes the stream.
 	PingTimeout time.Duration
-	// Longest time an action may run that says nothing of its own; a wait has its own time and 10s more.
+	// Longest time an action may run that says nothing of its own; a wait has its own time and 10s more, a text to type 20ms more for each character.
 	ActionTimeout time.Duration
 	// A report unacknowledged for so long makes the agent reopen the stream and send it again.
 	ReportAckTimeout time.Duration

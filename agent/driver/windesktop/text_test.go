@@ -1,6 +1,7 @@
 package windesktop
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -276,4 +277,17 @@ func TestScanCodesTypeWhatTheLayoutHasToTheLetter(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The action has a minute and 20 ms more for each character (kind.Timeout).
+func TestTheLongestTextIsTypedInTheTimeThatItsActionHas(t *testing.T) {
+	const longest, given = 20_000, time.Minute + 20_000*20*time.Millisecond
+	synctest.Test(t, func(t *testing.T) {
+		d, win := open(t, newFake(), Config{TypePace: 16 * time.Millisecond}) // as a Windows that counts in old ticks
+		ctx, stop := context.WithTimeout(t.Context(), given)
+		defer stop()
+		if err := d.Do(ctx, driver.Type{Text: strings.Repeat("a", longest)}); err != nil || len(win.told().Text) != longest {
+			t.Errorf("%v; %d characters arrived", err, len(win.told().Text))
+		}
+	})
 }
