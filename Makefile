@@ -106,6 +106,10 @@ breaking: .protovalidate ## the schema against the last tag, else against the pa
 .protovalidate: tools/protovalidate
 	@tools/protovalidate $@
 
+.PHONY: dist
+dist: ## what is shipped for Windows, signed and verified, in dist/ (VERSION=v1.2.3; installs wixl, osslsigncode where missing)
+	@tools/dist/build $(VERSION)
+
 .PHONY: clean
 clean: ## remove what was built
-	rm -rf $(BIN) .protovalidate .demo
+	rm -rf $(BIN) .protovalidate .demo dist
