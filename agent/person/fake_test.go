@@ -32,6 +32,7 @@ type fakeMachine struct {
 	language uint16
 	unseen   bool
 	dpi      int
+	work     image.Rectangle
 
 	mu       sync.Mutex
 	refuses  map[string]error // by the call's name
@@ -50,7 +51,7 @@ type fakeMachine struct {
 }
 
 func newFake() *fakeMachine {
-	return &fakeMachine{dpi: 96, unseen: true, pressed: map[uint16]bool{}, refuses: map[string]error{}}
+	return &fakeMachine{dpi: 96, work: image.Rect(0, 0, 1280, 760), unseen: true, pressed: map[uint16]bool{}, refuses: map[string]error{}}
 }
 
 func (m *fakeMachine) answer(call string) error {
@@ -86,7 +87,7 @@ func (m *fakeMachine) Pressed(vk uint16) bool {
 func (m *fakeMachine) WorkArea() (image.Rectangle, int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return image.Rect(0, 0, 1280, 760), m.dpi, m.answer("work")
+	return m.work, m.dpi, m.answer("work")
 }
 
 // Measure takes 10 pixels a letter.

@@ -1,10 +1,8 @@
 package person
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -49,8 +47,14 @@ func TestB19_AStopEndsTheGestureAtItsNextEventAndRefusesOthersUntilGoOn(t *testi
 		if err := g.Announce(t.Context(), rectangle, time.Second); !errors.Is(err, driver.ErrStopped) {
 			t.Errorf("announced: %v", err)
 		}
+		synctest.Wait()
+		m.pressStop() // is the same stop
+		synctest.Wait()
 		if act := <-told; act.Kind != driver.Stopped || act.By != "stop key" || !act.At.Equal(time.Now()) {
 			t.Errorf("told of %+v", act)
+		}
+		if len(told) > 0 {
+			t.Errorf("told again: %+v", <-told)
 		}
 		if err := g.GoOn(t.Context()); err != nil {
 			t.Fatal(err)
@@ -91,6 +95,16 @@ func TestB19_AnEventOnItsWayDoesNotReachTheDesktopAfterAStop(t *testing.T) {
 	}
 	if m.saw(own(down(vkA))) {
 		t.Error("after GoOn an event is still kept from the desktop")
+	}
+	if err := g.Do(t.Context(), driver.Combo{Keys: []string{"shift", "a"}}); sentBefore(t, err) != 1 {
+		t.Errorf("the next one that came through in part ended with %v", err)
+	}
+	if err := g.GoOn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.do = nil
+	if err := g.Do(t.Context(), driver.Move{}); err != nil {
+		t.Errorf("one without a stop ended with %v", err)
 	}
 }
 
@@ -170,6 +184,15 @@ func TestAStopIsToldAgainToWhoeverAttendsNext(t *testing.T) {
 		if got := hear(); got != nil {
 			t.Errorf("after GoOn told of %v", got)
 		}
+		m.pressStop()
+		synctest.Wait()
+		m.choose("Go on") // and somebody else is quicker
+		if err := g.GoOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := hear(); got != nil {
+			t.Errorf("what GoOn has answered is told: %v", got)
+		}
 	})
 }
 
@@ -186,94 +209,6 @@ func TestOneAttendsAtATimeAndHearsWhyItEnds(t *testing.T) {
 		}
 		if err := g.Do(t.Context(), driver.Move{}); !errors.Is(err, errClosed) || !driver.NothingSent(err) {
 			t.Errorf("a gesture after the end: %v", err)
-		}
-	})
-}
-
-func TestStopNowAndGoOnAreInTheMenuWhenTheyMeanSomething(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFake()
-		g := guard(t, m, Config{})
-		told := attend(t, g)
-		synctest.Wait()
-		m.choose("Go on")
-		m.choose("Stop now")
-		synctest.Wait()
-		if err := g.Do(t.Context(), driver.Move{}); !errors.Is(err, driver.ErrStopped) {
-			t.Errorf("after stop now: %v", err)
-		}
-		m.choose("Stop now")
-		m.choose("Go on")
-		synctest.Wait()
-		if err := g.GoOn(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		var got []driver.Act
-		for len(told) > 0 {
-			a := <-told
-			a.At = time.Time{}
-			got = append(got, a)
-		}
-		want := []driver.Act{{Kind: driver.Stopped, By: "tray icon"}, {Kind: driver.WantsOn, By: "tray icon"}}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("told (-want +got):\n%s", diff)
-		}
-	})
-}
-
-func TestTheIconSaysWhatGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFake()
-		g := guard(t, m, Config{Settings: Settings{Language: French}})
-		step := func(f func()) { f(); synctest.Wait() }
-		step(func() {})
-		step(func() { _ = g.Do(t.Context(), driver.Move{}) })
-		time.Sleep(afterglow - 1)
-		step(func() { _ = g.Do(t.Context(), driver.Move{}) })
-		step(func() { time.Sleep(afterglow) })
-		step(func() { g.Connected(false) })
-		step(func() { _ = g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}) })
-		step(m.pressStop)
-		step(func() { _ = g.GoOn(t.Context()) })
-		step(func() { _ = g.HidePause(t.Context(), "p") })
-		step(func() { g.Connected(true) })
-		say := french.states
-		want := []string{say[idle], say[working], say[idle], say[unconnected], say[paused], say[stopped], say[paused], say[unconnected], say[idle]}
-		m.locked(func() {
-			if diff := cmp.Diff(want, m.trays); diff != "" {
-				t.Errorf("the icon said (-want +got):\n%s", diff)
-			}
-		})
-	})
-}
-
-func TestWhatTheMachineCannotDoIsLoggedOnceAndTheWorkGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var log bytes.Buffer
-		m := newFake()
-		for _, call := range []string{"hook", "last", "notice", "outline", "tray", "hide"} {
-			m.refuses[call] = errElse
-		}
-		g := guard(t, m, Config{Settings: Settings{OwnInput: true}, Log: slog.New(slog.NewTextHandler(&log, nil))})
-		for range 3 {
-			if err := g.Do(t.Context(), driver.Move{}); err != nil {
-				t.Error(err)
-			}
-			if err := errors.Join(
-				g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}), g.HidePause(t.Context(), "p"),
-				g.Announce(t.Context(), rectangle, time.Hour),
-			); err != nil {
-				t.Error(err)
-			}
-			time.Sleep(2 * hookTime)
-		}
-		synctest.Wait()
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
-		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
-		if len(lines) != 5 {
-			t.Errorf("%d lines, want one for each of five faults:\n%s", len(lines), log.String())
 		}
 	})
 }
@@ -315,48 +250,5 @@ func TestAllFaultsOfTheConfigurationAreReportedAtOnce(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}
-	}
-}
-
-func TestB19_HooksThatWindowsTookAwayAreSetAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := newFake()
-		m.last = 0xffffff00 // the count wraps during the test
-		g := guard(t, m, Config{})
-		hooked := func() (n int) { m.locked(func() { n = m.hooked }); return n }
-		m.saw(winapi.Seen{Device: winapi.Keyboard, Key: vkA, Time: 0xffffff00})
-		time.Sleep(watchEvery + 1)
-		synctest.Wait()
-		if hooked() != 1 {
-			t.Errorf("set %d times while they see everything", hooked())
-		}
-		m.locked(func() { m.last += 5000 }) // and no hook saw it
-		time.Sleep(watchEvery)
-		synctest.Wait()
-		if hooked() != 2 {
-			t.Errorf("set %d times, though input came by unseen", hooked())
-		}
-		time.Sleep(watchEvery)
-		synctest.Wait()
-		if hooked() != 2 {
-			t.Errorf("set %d times, though nothing new came", hooked())
-		}
-		time.Sleep(hookTime)
-		synctest.Wait()
-		if hooked() != 3 {
-			t.Errorf("set %d times after another minute", hooked())
-		}
-		m.pressStop()
-		if err := g.Do(t.Context(), driver.Move{}); !errors.Is(err, driver.ErrStopped) {
-			t.Errorf("with hooks set anew the stop key does nothing: %v", err)
-		}
-	})
-}
-
-func TestNoHooksAreSetWhereNothingIsWanted(t *testing.T) {
-	m := newFake()
-	guard(t, m, Config{Settings: Settings{StopKey: NoStopKey}})
-	if m.hooked != 0 {
-		t.Errorf("set %d times", m.hooked)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,8 +21,10 @@ type stage struct {
 	shown   atomic.Bool   // a pause is
 
 	// Guarded by turn.
-	pause    string       // id of the pause that is shown; empty: none is
-	page     *winapi.Page // its notice; nil: it can't be shown
+	notice   driver.Notice   // the pause that is shown, if one is
+	page     *winapi.Page    // as it is laid out; nil: it can't be
+	work     image.Rectangle // where it was laid out
+	dpi      int             // for which resolution
 	bars     *[4]image.Rectangle
 	outlines int // how many outlines there were: who made the last one takes it away
 	pictures int // how many are being taken of which the signs have to be kept out
@@ -52,27 +53,54 @@ func (s *stage) showPause(ctx context.Context, n driver.Notice) error {
 		return err
 	}
 	defer release()
-	if s.shown.Load() && s.pause == n.PauseID {
+	if s.shown.Load() && s.notice.PauseID == n.PauseID {
 		return nil
 	}
-	page, err := s.laidOut(n)
-	s.pause, s.page = n.PauseID, page
+	s.notice, s.page, s.work = n, nil, image.Rectangle{}
 	s.shown.Store(true)
-	if err == nil && s.pictures == 0 {
-		err = s.machine.ShowNotice(*page)
+	s.fit()
+	return nil
+}
+
+// fit lays the notice out where there is room for it now, and shows it there.
+func (s *stage) fit() {
+	err := s.layOut()
+	if err == nil && s.page != nil && s.pictures == 0 {
+		err = s.machine.ShowNotice(*s.page)
 	}
 	if err != nil {
 		s.once.note("a pause can't be shown", err)
 	}
+}
+
+func (s *stage) layOut() error {
+	work, dpi, err := s.machine.WorkArea()
+	if err != nil {
+		return fmt.Errorf("work area: %w", err)
+	}
+	if s.page != nil && work == s.work && dpi == s.dpi {
+		return nil
+	}
+	page, err := layout(s.words.page(s.notice), work, dpi, s.machine.Measure)
+	if err != nil {
+		return err
+	}
+	s.page, s.work, s.dpi = page, work, dpi
 	return nil
 }
 
-func (s *stage) laidOut(n driver.Notice) (*winapi.Page, error) {
-	work, dpi, err := s.machine.WorkArea()
-	if err != nil {
-		return nil, fmt.Errorf("work area: %w", err)
+// refit has a notice follow the work area when monitors have come or gone, and lifts it
+// above windows that have come over it. It waits for nobody: there is a next time.
+func (s *stage) refit() {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	default:
+		return
 	}
-	return layout(s.words.page(n), work, dpi, s.machine.Measure)
+	if s.shown.Load() {
+		s.fit()
+	}
 }
 
 // hidePause takes a pause away if it is the one that is shown.
@@ -82,10 +110,10 @@ func (s *stage) hidePause(ctx context.Context, id string) error {
 		return err
 	}
 	defer release()
-	if !s.shown.Load() || s.pause != id {
+	if !s.shown.Load() || s.notice.PauseID != id {
 		return nil
 	}
-	s.pause, s.page = "", nil
+	s.notice, s.page = driver.Notice{}, nil
 	s.shown.Store(false)
 	if err := s.machine.HideNotice(); err != nil {
 		s.once.note("a pause can't be taken away", err)
@@ -204,97 +232,5 @@ func barsAround(r image.Rectangle, dpi int) [4]image.Rectangle {
 	return [4]image.Rectangle{
 		image.Rect(o.Min.X, o.Min.Y, o.Max.X, r.Min.Y), image.Rect(o.Min.X, r.Max.Y, o.Max.X, o.Max.Y),
 		image.Rect(o.Min.X, r.Min.Y, r.Min.X, r.Max.Y), image.Rect(r.Max.X, r.Min.Y, o.Max.X, r.Max.Y),
-	}
-}
-
-// ShowPause implements driver.Attended.
-func (g *Guard) ShowPause(ctx context.Context, n driver.Notice) error {
-	if g.machine == nil {
-		return nil
-	}
-	defer g.acts.stir()
-	return g.stage.showPause(ctx, n)
-}
-
-// HidePause implements driver.Attended.
-func (g *Guard) HidePause(ctx context.Context, pauseID string) error {
-	if g.machine == nil {
-		return nil
-	}
-	defer g.acts.stir()
-	return g.stage.hidePause(ctx, pauseID)
-}
-
-// Announce implements driver.Attended. A stop of the person ends it, with
-// driver.ErrStopped.
-func (g *Guard) Announce(ctx context.Context, around image.Rectangle, d time.Duration) error {
-	if g.machine == nil {
-		return nil
-	}
-	braked, leave, err := g.brake.enter(ctx)
-	if err != nil {
-		return fmt.Errorf("announce: %w", err)
-	}
-	defer leave()
-	remove, shown, err := g.stage.outline(braked, around.Canon())
-	if err != nil || !shown {
-		return err
-	}
-	defer remove()
-	return pause(braked, d)
-}
-
-// Capture implements driver.Eyes.
-func (g *Guard) Capture(ctx context.Context) (driver.Picture, error) {
-	return g.picture(ctx, g.driver.Capture)
-}
-
-// CaptureWindow implements driver.WindowEyes.
-func (g *Guard) CaptureWindow(ctx context.Context, id string) (driver.Picture, error) {
-	return g.picture(ctx, func(ctx context.Context) (driver.Picture, error) { return g.driver.CaptureWindow(ctx, id) })
-}
-
-func (g *Guard) picture(ctx context.Context, take func(context.Context) (driver.Picture, error)) (driver.Picture, error) {
-	if g.machine == nil {
-		return take(ctx)
-	}
-	unveil, veiled, err := g.stage.veil(ctx)
-	if err != nil {
-		return driver.Picture{}, fmt.Errorf("capture: %w", err)
-	}
-	defer unveil()
-	p, err := take(ctx)
-	if err == nil && !veiled {
-		p.Note = joined(p.Note, maybeSeen)
-	}
-	return p, err
-}
-
-func joined(note, more string) string {
-	if note == "" {
-		return more
-	}
-	return note + "; " + more
-}
-
-// Windows implements driver.Eyes: without those of the signs.
-func (g *Guard) Windows(ctx context.Context) ([]driver.Window, error) {
-	windows, err := g.driver.Windows(ctx)
-	if g.machine == nil {
-		return windows, err
-	}
-	class := g.machine.Class()
-	return slices.DeleteFunc(windows, func(w driver.Window) bool { return w.Class == class }), err
-}
-
-// pause waits, or says why it ended early.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }

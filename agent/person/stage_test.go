@@ -43,6 +43,34 @@ func TestAPauseIsShownOnceAndGoneWithItsEnd(t *testing.T) {
 	}
 }
 
+func TestANoticeFollowsTheMonitors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFake()
+		g := guard(t, m, Config{})
+		if err := g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, work := range []image.Rectangle{image.Rect(0, 0, 800, 560), image.Rect(-1000, 0, 0, 700)} {
+			m.locked(func() { m.work = work })
+			time.Sleep(watchEvery)
+			synctest.Wait()
+			m.locked(func() {
+				if !m.notice.Bounds.In(work) {
+					t.Errorf("it lies at %v, outside %v", m.notice.Bounds, work)
+				}
+			})
+		}
+		if err := g.HidePause(t.Context(), "p"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(watchEvery)
+		synctest.Wait()
+		if notice, _ := m.shows(); notice {
+			t.Error("it came back after its end")
+		}
+	})
+}
+
 func TestB12_NoPictureShowsASign(t *testing.T) {
 	for _, unseen := range []bool{false, true} { // true: Windows sees to it
 		synctest.Test(t, func(t *testing.T) {

@@ -51,6 +51,7 @@ func (g *Guard) run() {
 			return
 		case now := <-ticker.C:
 			g.look(now)
+			g.stage.refit()
 			continue
 		case <-fade.C:
 		case <-g.acts.stirred:

@@ -81,13 +81,16 @@ func show(h win.HWND, bounds image.Rectangle, opacity byte) {
 // Measure is how high a text is, in pixels, when it wraps within a width.
 func (l *Loop) Measure(text string, font Font, width int) (int, error) {
 	height := 0
-	err := l.run(func() {
+	late := l.run(func() {
 		dc := win.GetDC(l.notice)
 		defer win.ReleaseDC(l.notice, dc)
 		area := image.Rect(0, 0, width, 0)
 		height = drawText(dc, text, font, area, win.DT_CALCRECT)
 	})
-	return height, err
+	if late != nil {
+		return 0, late
+	}
+	return height, nil
 }
 
 // drawText draws a text, or with DT_CALCRECT measures it, and returns its height.

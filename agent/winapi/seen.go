@@ -40,9 +40,9 @@ type keyHook struct {
 
 // mouseHook is MSLLHOOKSTRUCT of winuser.h.
 type mouseHook struct {
-	at                point
-	data, flags, time uint32
-	extra             uintptr
+	at            point
+	data, _, time uint32
+	extra         uintptr
 }
 
 const word = unsafe.Sizeof(uintptr(0))
