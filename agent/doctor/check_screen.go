@@ -33,8 +33,10 @@ func lookRights(ctx context.Context, f Facts, s Settings) answer {
 	}
 	own, whose := w.Own, "this process"
 	if s.Driver == driverSession {
-		// The token that Windows gives of a user is the one without an administrator's rights.
-		own, whose = winapi.IntegrityMedium, "the helper"
+		whose = "the helper"
+	}
+	if s.Driver == driverSession && w.Elevated {
+		own = winapi.IntegrityMedium
 	}
 	if own == 0 {
 		return unknown("", "Windows does not tell the integrity level of this process")
@@ -208,7 +210,7 @@ func lookSigns(_ context.Context, f Facts, _ Settings) answer {
 	case signs.Tray != nil:
 		return warning("start the taskbar (explorer.exe); the icon comes with it", "hooks work; no icon shows: %v", signs.Tray)
 	case !signs.Unseen:
-		return warning("nothing; from Windows 10 version 2004 on they are left out by Windows itself", "hooks and icon work; pictures may show the notices of pauses")
+		return ok("hooks and icon work; this Windows can't keep a notice out of pictures, so it is taken away while one is taken")
 	}
 	return ok("hooks and icon work, and pictures leave notices out")
 }

@@ -120,7 +120,10 @@ func lookAccess(ctx context.Context, f Facts, s Settings) answer {
 	case r.Stage != answered:
 		return unknown("see check server", "the server was not reached")
 	case r.Access == nil:
-		return ok("the server takes the token; whether it is this machine's it says when the agent connects")
+		return ok("the server takes the agent; whether the token is this machine's it says when the agent connects")
+	}
+	if errors.Is(r.Access, errNoToken) {
+		return unknown("see check token", "%v", errNoToken)
 	}
 	switch r.Reason {
 	case reasonTokenNeeded:

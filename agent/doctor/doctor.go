@@ -164,7 +164,7 @@ func (c check) examine(ctx context.Context, f Facts, s Settings) Finding {
 	ctx, stop := context.WithTimeoutCause(ctx, patience+s.Idle, errPatience)
 	defer stop()
 	a := c.look(ctx, f, s)
-	return Finding{ID: c.id, Result: a.result, Why: c.why, Found: a.found, ToDo: a.toDo}
+	return Finding{ID: c.id, Result: a.result, Why: c.why, Found: oneLine(a.found), ToDo: a.toDo}
 }
 
 // Worst is the result of all findings together: fault, else warning, else ok. What is
@@ -192,3 +192,6 @@ func sentence(parts ...string) string {
 	}
 	return strings.Join(said, "; ")
 }
+
+// oneLine puts a text on one line, as those of errors may not be.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

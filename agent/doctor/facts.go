@@ -3,7 +3,6 @@ package doctor
 import (
 	"context"
 	"crypto/x509"
-	"io/fs"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/desktop"
@@ -108,8 +107,11 @@ type Display struct {
 
 // Windows are the windows on the desktop.
 type Windows struct {
-	Own  uint32 // integrity level of this process; 0: not known
-	List []Window
+	Own uint32 // integrity level of this process; 0: not known
+	// Elevated says that this process has an administrator's rights which Windows keeps
+	// out of what the same user starts without asking for them, and out of a helper.
+	Elevated bool
+	List     []Window
 }
 
 // Window is a window and its program's rights.
@@ -135,8 +137,7 @@ type Tried struct {
 
 // Token is what was found of a token file.
 type Token struct {
-	Err  error // why there is no token in it
-	Mode fs.FileMode
+	Err error // why there is no token in it; nil: there is one
 }
 
 // State is what was found in a state directory.

@@ -103,6 +103,7 @@ func (h here) Windows(context.Context) (Windows, error) {
 	if all.Own, err = h.system.OwnIntegrity(); err != nil {
 		all.Own = 0
 	}
+	all.Elevated = h.system.SplitElevated()
 	front := h.system.Foreground()
 	for _, w := range found {
 		one := Window{Window: driver.Window{

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -34,6 +35,9 @@ const connectMethod = "/reprise.v1.AgentService/Connect"
 
 // errorDomain is whose the reasons of docs/errors.md are.
 const errorDomain = "reprise.v1"
+
+// errNoToken says that there is no token to show, though one is to be shown.
+var errNoToken = errors.New("there is no token to show")
 
 // callTime is how long the server may take for one call, the connection included.
 const callTime = 8 * time.Second
@@ -157,20 +161,27 @@ func (c *calls) health(parent context.Context, r *Reached) {
 	switch code := status.Code(err); {
 	case code == codes.OK:
 		r.Stage, r.Serving = answered, answer.GetStatus() == healthpb.HealthCheckResponse_SERVING
-	case code == codes.Unimplemented && len(header) > 0, code == codes.NotFound:
+	case unknownToGRPC(err):
 		r.Stage, r.HealthUnknown = answered, true
 	case broken != nil:
 		r.Stage, r.Err = atTLS, broken
 	case reached:
 		r.Stage, r.Err = atCall, err
 	default:
-		r.Stage, r.Err = c.unreached(parent, err)
+		r.Stage, r.Err = c.unreached(parent, err, net.DefaultResolver.LookupHost)
 	}
 	r.clock(header, began)
 }
 
+// unknownToGRPC says whether a server of gRPC does not know what it is asked. One of the
+// web says so too, in its own words, which gRPC then quotes.
+func unknownToGRPC(err error) bool {
+	s := status.Convert(err)
+	return s.Code() == codes.Unimplemented && !strings.Contains(s.Message(), "HTTP status code")
+}
+
 // unreached tells a name that is not known from a port where nothing answers.
-func (c *calls) unreached(ctx context.Context, err error) (stage, error) {
+func (c *calls) unreached(ctx context.Context, err error, lookup func(context.Context, string) ([]string, error)) (stage, error) {
 	address := c.conn.Target()
 	if c.proxy != "" {
 		address = c.proxy
@@ -180,8 +191,8 @@ func (c *calls) unreached(ctx context.Context, err error) (stage, error) {
 		return atPort, err
 	}
 	var unresolved *net.DNSError
-	if _, lookup := net.DefaultResolver.LookupHost(ctx, host); errors.As(lookup, &unresolved) {
-		return atName, lookup
+	if _, named := lookup(ctx, host); errors.As(named, &unresolved) {
+		return atName, named
 	}
 	return atPort, err
 }
@@ -208,7 +219,7 @@ func (c *calls) access(parent context.Context, s Settings, r *Reached) {
 	if s.TokenFile != "" {
 		token, err := link.TokenFile(s.TokenFile)()
 		if err != nil {
-			r.Access = err
+			r.Access = fmt.Errorf("%w: %w", errNoToken, err)
 			return
 		}
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)

@@ -23,17 +23,14 @@ func WriteFinding(w io.Writer, f Finding, colour bool) error {
 	if colour {
 		result = "\x1b[" + colours[f.Result] + "m" + result + "\x1b[0m"
 	}
-	text := fmt.Sprintf("%s%-*s%s\n", result, idWidth, f.ID, oneLine(f.Found))
+	text := fmt.Sprintf("%s%-*s%s\n", result, idWidth, f.ID, f.Found)
 	if f.ToDo != "" {
 		indent := strings.Repeat(" ", resultWidth+idWidth)
-		text += indent + "why: " + f.Why + "\n" + indent + "to do: " + oneLine(f.ToDo) + "\n"
+		text += indent + "why: " + f.Why + "\n" + indent + "to do: " + f.ToDo + "\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err
 }
-
-// oneLine puts a text on one line, as those of errors may not be.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // WriteSummary writes how many findings there are of each result, but for those that
 // want nothing.
@@ -53,4 +50,8 @@ func WriteSummary(w io.Writer, findings []Finding) error {
 }
 
 // WriteJSON writes a report as one JSON object on a line.
-func WriteJSON(w io.Writer, r Report) error { return json.NewEncoder(w).Encode(r) }
+func WriteJSON(w io.Writer, r Report) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false) // people read it too
+	return out.Encode(r)
+}

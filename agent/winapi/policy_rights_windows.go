@@ -20,6 +20,17 @@ func (System) OwnSession() (uint32, error) {
 // OwnIntegrity is the integrity level of this process.
 func (System) OwnIntegrity() (uint32, error) { return ownIntegrity() }
 
+// SplitElevated says whether this process has the one of its user's two tokens that has
+// an administrator's rights, as after a consent of User Account Control. A user that
+// has one token only has all rights, or none of them, everywhere.
+func (System) SplitElevated() bool {
+	const full = 2 // TokenElevationTypeFull of winnt.h
+	var kind, size uint32
+	err := windows.GetTokenInformation(windows.GetCurrentProcessToken(), windows.TokenElevationType,
+		(*byte)(unsafe.Pointer(&kind)), uint32(unsafe.Sizeof(kind)), &size)
+	return err == nil && kind == full
+}
+
 // IntegrityOf is the integrity level of a process. ErrDenied: it does not let itself be
 // asked, as one with more rights does not.
 func (System) IntegrityOf(pid uint32) (uint32, error) {

@@ -54,8 +54,14 @@ func readValue(h Hive, path, name string, read func(registry.Key) error) (bool, 
 // PowerSetting is the value of a setting in the power plan that is in force, plugged in
 // or on battery. ErrNotHere: this Windows does not tell.
 func (System) PowerSetting(group, setting PowerGUID, onBattery bool) (uint32, error) {
-	if err := errors.Join(procPowerGetActive.Find(), procPowerReadPlugged.Find(), procPowerReadOnBattery.Find()); err != nil {
-		return 0, fmt.Errorf("power settings: %w (%w)", ErrNotHere, err)
+	read := procPowerReadPlugged
+	if onBattery {
+		read = procPowerReadOnBattery
+	}
+	for _, p := range []*windows.LazyProc{procPowerGetActive, read} {
+		if err := p.Find(); err != nil {
+			return 0, fmt.Errorf("power settings: %w (%w)", ErrNotHere, err)
+		}
 	}
 	var plan *windows.GUID
 	if code, _, _ := procPowerGetActive.Call(0, uintptr(unsafe.Pointer(&plan))); code != 0 {
@@ -65,10 +71,6 @@ func (System) PowerSetting(group, setting PowerGUID, onBattery bool) (uint32, er
 		return 0, fmt.Errorf("power settings: %w", ErrNotHere)
 	}
 	defer func() { _, _ = windows.LocalFree(windows.Handle(unsafe.Pointer(plan))) }()
-	read := procPowerReadPlugged
-	if onBattery {
-		read = procPowerReadOnBattery
-	}
 	var value uint32
 	code, _, _ := read.Call(0, uintptr(unsafe.Pointer(plan)), uintptr(unsafe.Pointer(&group)),
 		uintptr(unsafe.Pointer(&setting)), uintptr(unsafe.Pointer(&value)))

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/reprise-rpa/reprise/agent/doctor"
+	"github.com/reprise-rpa/reprise/agent/limits"
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
 	"github.com/reprise-rpa/reprise/internal/workflow"
 )
@@ -37,8 +38,10 @@ type examination struct {
 	env      func(string) (string, bool)
 }
 
-func doctorCommand(m machine) *cobra.Command {
-	e := &examination{machine: m, env: os.LookupEnv}
+func doctorCommand(m machine) *cobra.Command { return doctorCommandWith(m, os.LookupEnv) }
+
+func doctorCommandWith(m machine, env func(string) (string, bool)) *cobra.Command {
+	e := &examination{machine: m, env: env}
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what keeps the agent from working here, and what to do",
@@ -113,8 +116,8 @@ func (e *examination) settings(given bool) doctor.Settings {
 	if path := e.machine.config(); !given && e.serviceHasOne(path) {
 		l = bindWith(pflag.NewFlagSet("service", pflag.ContinueOnError), e.machine.defaults())
 		l.config, source = path, path+", the service's"
-	} else if l.config != "" {
-		source = l.config + ", flags and environment"
+	} else if named := e.named(); named != "" {
+		source = named + ", flags and environment"
 	}
 	_, _, err := l.load(e.env)
 	s := e.inspected(l.settings)
@@ -133,6 +136,14 @@ func (e *examination) serviceHasOne(path string) bool {
 	return err == nil || errors.Is(err, os.ErrPermission)
 }
 
+// named is the configuration file that somebody names; empty: nobody names one.
+func (e *examination) named() string {
+	if path, found := e.env(configEnv); found && !e.loader.flags.Changed("config") {
+		return path
+	}
+	return e.loader.config
+}
+
 // inspected is what of the settings concerns the checks.
 func (e *examination) inspected(s settings) doctor.Settings {
 	d := doctor.Settings{
@@ -144,6 +155,11 @@ func (e *examination) inspected(s settings) doctor.Settings {
 	if s.PopupsFile != "" {
 		if _, err := workflow.LoadPopups(s.PopupsFile); err != nil {
 			d.Faults = append(d.Faults, "popups-file: "+err.Error())
+		}
+	}
+	if s.LimitsFile != "" {
+		if _, err := limits.Load(s.LimitsFile); err != nil {
+			d.Faults = append(d.Faults, "limits-file: "+err.Error())
 		}
 	}
 	return d
