@@ -129,8 +129,30 @@ func (a *agent) begun(j *job) {
 	a.w.hitIn(&a.process, a.m.id, Started)
 	a.step(runner.Began{ActionID: j.ActionID})
 	if a.job == j {
-		a.vouch(j, func() { a.input(j) })
+		a.vouch(j, func() {
+			if j.fate == Popup {
+				a.closes(j)
+				return
+			}
+			a.input(j)
+		})
 	}
+}
+
+// closes closes a popup, and then looks for the target for a while: the server is asked
+// again before the action's own input.
+func (a *agent) closes(j *job) {
+	a.w.tell("the %s closes a popup for %s", a.name, j.ActionID)
+	a.then(j, a.w.between(100*time.Millisecond, 50*time.Second), func() {
+		switch {
+		case j.cause != nil:
+			a.stopped(j)
+		case a.m.desktop.locked:
+			a.finish(j, work.Failure(work.DesktopUnavailable, work.NotStarted, "locked"))
+		default:
+			a.vouch(j, func() { a.input(j) })
+		}
+	})
 }
 
 // input sends the next input event; between two it may be stopped.

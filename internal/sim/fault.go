@@ -105,10 +105,11 @@ const (
 	Panics      What = "executor panics"
 	Hangs       What = "executor hangs"
 	Slow        What = "slow action"
+	Popup       What = "popup" // one is closed, and the target is looked for behind it
 )
 
 // ofExecution are the faults of one execution; they happen at Executes.
-var ofExecution = []What{NotFound, NotFound, WrongWindow, VerifyFails, Swallows, Swallows, NeedsHuman, Panics, Hangs, Slow, Slow}
+var ofExecution = []What{NotFound, NotFound, WrongWindow, VerifyFails, Swallows, Swallows, NeedsHuman, Panics, Hangs, Slow, Slow, Popup, Popup}
 
 // ofWorld are the faults that may happen anywhere.
 var ofWorld = []What{

@@ -43,7 +43,7 @@ var drills = []theme{
 	{kinds: gives, ofWorld: []What{Lossy, StallUp}, points: sending, longs: longish, tight: true, early: true},
 	// a person stops what runs, while the link is away
 	{kinds: clicks, ofWorld: []What{Cancel, Cut, StallBoth, StallUp}, ofRunning: []What{Slow, Slow, Hangs}, points: append(running, Sent, Received), longs: medium, early: true},
-	{kinds: clicks, ofWorld: []What{Cancel, Cut, StallBoth}, ofRunning: []What{Slow}, points: []Point{Received, Executes, Begins}, longs: medium, early: true},
+	{kinds: clicks, ofWorld: []What{Cancel, Cut, StallBoth}, ofRunning: []What{Slow, Popup}, points: []Point{Received, Executes, Begins}, longs: medium, early: true},
 	{kinds: clicks, ofWorld: []What{Cancel, Cancel, Lossy, StallUp}, ofRunning: []What{Slow}, points: []Point{Received, Executes, Sent}, longs: medium, early: true},
 	// an earlier stream lingers
 	{kinds: clicks, ofWorld: []What{Linger, Linger, Cut}, ofRunning: []What{Slow}, points: running, longs: longish, early: true},
