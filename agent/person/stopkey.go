@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // The stop key where it is not set up, and how it is turned off.

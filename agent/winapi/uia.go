@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,35 +32,6 @@ type Element struct {
 // ErrDenied says that Windows keeps the agent out, as out of a window whose program
 // has more rights.
 var ErrDenied = errors.New("access denied")
-
-// controlTypes are the control types in the order of their ids, from firstControlType
-// on, by the names in "Control Type Identifiers" of Microsoft's documentation:
-// UIA_ButtonControlTypeId is Button.
-var controlTypes = [...]string{
-	"Button", "Calendar", "CheckBox", "ComboBox", "Edit", "Hyperlink", "Image", "ListItem", "List", "Menu",
-	"MenuBar", "MenuItem", "ProgressBar", "RadioButton", "ScrollBar", "Slider", "Spinner", "StatusBar", "Tab", "TabItem",
-	"Text", "ToolBar", "ToolTip", "Tree", "TreeItem", "Custom", "Group", "Thumb", "DataGrid", "DataItem",
-	"Document", "SplitButton", "Window", "Pane", "Header", "HeaderItem", "Table", "TitleBar", "Separator", "SemanticZoom",
-	"AppBar",
-}
-
-// firstControlType is UIA_ButtonControlTypeId.
-const firstControlType = 50000
-
-// ControlType is the id of a control type, whose name may be in any case. False: there
-// is no such type.
-func ControlType(name string) (int, bool) {
-	i := slices.IndexFunc(controlTypes[:], func(n string) bool { return strings.EqualFold(n, name) })
-	return firstControlType + i, i >= 0
-}
-
-// ControlTypeName is the name of a control type; its number if it has none here.
-func ControlTypeName(id int) string {
-	if i := id - firstControlType; i >= 0 && i < len(controlTypes) {
-		return controlTypes[i]
-	}
-	return strconv.Itoa(id)
-}
 
 // hresult is an HRESULT of winerror.h: negative when a call failed.
 type hresult int32

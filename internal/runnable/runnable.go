@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/controltype"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 	"github.com/reprise-rpa/reprise/internal/kind"
 )
 
@@ -47,14 +50,14 @@ func Faults(a *reprisev1.Action) []Fault {
 	if k := kind.Of(a).Name; slices.Contains(SendsNothing(), k) && checksEffect(a) {
 		add("expected_effect", k+" sends no input, so its effect is never looked at: leave this out, or say none")
 	}
-	ids := map[string]bool{}
-	for i, c := range a.GetSafetyChecks() {
-		if c.GetId() != "" && ids[c.GetId()] {
-			add(fmt.Sprintf("safety_checks[%d].id", i), "another check of this action has this id")
-		}
-		ids[c.GetId()] = true
+	checkIDs(a, add)
+	checkTarget("target", target, add)
+	checkTarget("drag.to", a.GetDrag().GetTo(), add)
+	checkKeys("key_combo.keys", a.GetKeyCombo().GetKeys(), add)
+	checkKeys("click.modifiers", a.GetClick().GetModifiers(), add)
+	if err := keyname.CheckText(a.GetType().GetText()); err != nil {
+		add("type.text", fmt.Sprintf("it cannot be typed: %v", err))
 	}
-	checkKeys("key_combo", a.GetKeyCombo(), add)
 	checkTitle("wait_for_window.window.title", a.GetWaitForWindow().GetWindow(), add)
 	checkTitle("focus_window.window.title", a.GetFocusWindow().GetWindow(), add)
 	checkTitle("screenshot.window.title", a.GetScreenshot().GetWindow(), add)
@@ -70,17 +73,72 @@ func PopupFaults(w *reprisev1.Workflow) []Fault {
 	var all []Fault
 	add := func(path, why string, _ ...string) { all = append(all, Fault{Path: path, Why: why}) }
 	for i, p := range w.GetPopups() {
-		checkKeys(fmt.Sprintf("popups[%d].keys", i), p.GetKeys(), add)
-		checkTitle(fmt.Sprintf("popups[%d].window.title", i), p.GetWindow(), add)
+		checkKeys(fmt.Sprintf("popups[%d].keys.keys", i), p.GetKeys().GetKeys(), add)
+		if at := p.GetPoint(); at != nil && at.GetX() == 0 && at.GetY() == 0 {
+			add(fmt.Sprintf("popups[%d].point", i), "the corner of a window closes nothing: x and y are needed")
+		}
+		title := fmt.Sprintf("popups[%d].window.title", i)
+		checkTitle(title, p.GetWindow(), add)
+		if matchesAny(p.GetWindow()) {
+			add(title, "it matches almost any window: say more of the title, or the class or process as well")
+		}
 	}
 	return all
 }
 
-func checkKeys(path string, combo *reprisev1.KeyCombo, add func(path, why string, needed ...string)) {
-	for i, key := range combo.GetKeys() {
-		if key != "" && !isKey(key) {
-			add(fmt.Sprintf("%s.keys[%d]", path, i), fmt.Sprintf("no key has the name %.40q", key))
+// checkIDs adds safety checks that could not be told apart.
+func checkIDs(a *reprisev1.Action, add func(path, why string, needed ...string)) {
+	ids := map[string]bool{}
+	for i, c := range a.GetSafetyChecks() {
+		if c.GetId() != "" && ids[c.GetId()] {
+			add(fmt.Sprintf("safety_checks[%d].id", i), "another check of this action has this id")
 		}
+		ids[c.GetId()] = true
+	}
+}
+
+// matchesAny says whether windows match whatever they are: by a title that even a blank
+// one has, and by nothing else.
+func matchesAny(w *reprisev1.WindowSelector) bool {
+	if w.GetTitle() == "" || w.GetClassName() != "" || w.GetProcess() != "" {
+		return false
+	}
+	if w.GetTitleMatch() != reprisev1.TitleMatch_TITLE_MATCH_REGEXP {
+		return strings.TrimSpace(w.GetTitle()) == ""
+	}
+	e, err := regexp.Compile(w.GetTitle())
+	return err == nil && (e.MatchString("") || e.MatchString(" "))
+}
+
+// checkTarget adds what no desktop can look for, or what says two places at once.
+func checkTarget(path string, t *reprisev1.Target, add func(path, why string, needed ...string)) {
+	if u := t.GetUiaTarget(); u != nil {
+		switch _, known := controltype.ID(u.GetControlType()); {
+		case u.GetName() == "" && u.GetAutomationId() == "" && u.GetControlType() == "":
+			add(path+".uia_target", "it means any element: a name, an automation id or a control type is needed")
+		case u.GetControlType() != "" && !known:
+			add(path+".uia_target.control_type", fmt.Sprintf("UI Automation has no control type %.40q", u.GetControlType()))
+		}
+	}
+	if t.GetPoint() != nil && t.GetPicturePoint() != nil {
+		add(path+".picture_point", "a point is there as well: give one of both")
+	}
+}
+
+// checkKeys adds keys that there are not, and those that no hand can press as they are
+// held already.
+func checkKeys(path string, names []string, add func(path, why string, needed ...string)) {
+	seen := map[keyname.Key]bool{}
+	for i, name := range names {
+		key, err := keyname.Parse(name)
+		switch at := fmt.Sprintf("%s[%d]", path, i); {
+		case name == "": // the schema refuses it
+		case err != nil:
+			add(at, fmt.Sprintf("no key has the name %.40q", name))
+		case seen[key]:
+			add(at, fmt.Sprintf("the key %.40q is named twice", name))
+		}
+		seen[key] = err == nil
 	}
 }
 

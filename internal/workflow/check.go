@@ -20,23 +20,11 @@ func (d *decoder) check() {
 	if d.damage[""] == whole {
 		return
 	}
-	err := protovalidate.Validate(d.workflow)
-	invalid := (*protovalidate.ValidationError)(nil)
-	if errors.As(err, &invalid) {
-		for _, v := range invalid.Violations {
-			d.violation(v.Proto)
-		}
-	} else if err != nil {
-		d.fault(d.position(""), "cannot be checked: %v", err)
-	}
+	d.limits(func(string) bool { return true })
 	if len(d.workflow.GetActions()) == 0 && !d.missing("", "actions") {
 		d.fault(d.position("actions"), "actions: at least one is needed")
 	}
-	for _, f := range runnable.PopupFaults(d.workflow) {
-		if !d.damage.within(f.Path) {
-			d.fault(d.position(f.Path), "%s", f.Why)
-		}
-	}
+	d.checkRules()
 	names := map[string]int{}
 	for i, a := range d.workflow.GetActions() {
 		path := fmt.Sprintf("actions[%d]", i)
@@ -46,6 +34,37 @@ func (d *decoder) check() {
 		names[a.GetName()] = i
 		d.checkAction(path, a)
 	}
+}
+
+// limits adds what breaks the schema's limits at the paths that count.
+func (d *decoder) limits(counts func(path string) bool) {
+	err := protovalidate.Validate(d.workflow)
+	invalid := (*protovalidate.ValidationError)(nil)
+	switch {
+	case errors.As(err, &invalid):
+		for _, v := range invalid.Violations {
+			if counts(protovalidate.FieldPathString(v.Proto.GetField())) {
+				d.violation(v.Proto)
+			}
+		}
+	case err != nil:
+		d.fault(d.position(""), "cannot be checked: %v", err)
+	}
+}
+
+// checkRules adds why rules for popups could not be followed.
+func (d *decoder) checkRules() {
+	for _, f := range runnable.PopupFaults(d.workflow) {
+		if !d.damage.within(f.Path) {
+			d.fault(d.position(f.Path), "%s", f.Why)
+		}
+	}
+}
+
+// checkPopups adds the faults of rules for popups alone.
+func (d *decoder) checkPopups() {
+	d.limits(func(path string) bool { return strings.HasPrefix(path, popups) })
+	d.checkRules()
 }
 
 func (d *decoder) violation(v *validate.Violation) {

@@ -24,6 +24,7 @@ const maxDepth = 64
 // stands. Paths are protovalidate's: `actions[0].click.count`.
 type decoder struct {
 	file     string
+	holds    string // what the file should hold, for people
 	workflow *reprisev1.Workflow
 	at       map[string]Position
 	extent   extent
@@ -31,10 +32,10 @@ type decoder struct {
 	faults   Faults
 }
 
-func decode(name string, data []byte) *decoder {
+func decode(name, holds string, data []byte) *decoder {
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	d := &decoder{
-		file: name, workflow: &reprisev1.Workflow{}, at: map[string]Position{"": {Line: 1, Column: 1}},
+		file: name, holds: holds, workflow: &reprisev1.Workflow{}, at: map[string]Position{"": {Line: 1, Column: 1}},
 		extent: extentOf(text), damage: damage{},
 	}
 	root := d.parse(text)
@@ -80,10 +81,10 @@ func (d *decoder) parse(text string) ast.Node {
 	}
 	switch {
 	case len(file.Docs) == 0 || file.Docs[0].Body == nil:
-		d.fault(Position{Line: 1, Column: 1}, "the file is empty: a workflow is needed")
+		d.fault(Position{Line: 1, Column: 1}, "the file is empty: %s needed", d.holds)
 		return nil
 	case len(file.Docs) > 1:
-		d.fault(positionOf(file.Docs[1].Start), "a second document: a file holds one workflow")
+		d.fault(positionOf(file.Docs[1].Start), "a second document: a file holds one")
 		return nil
 	}
 	return file.Docs[0].Body
@@ -179,7 +180,7 @@ func (d *decoder) taken(path string, at Position, field protoreflect.FieldDescri
 // field sets one field of m from a key's value.
 func (d *decoder) field(path string, value ast.Node, field protoreflect.FieldDescriptor, m protoreflect.Message) {
 	if _, null := value.(*ast.NullNode); null {
-		if field.Message() != nil && field.ContainingOneof() != nil {
+		if isKind(field) {
 			m.Mutable(field) // `screenshot:` is the empty message
 			return
 		}
@@ -199,6 +200,13 @@ func (d *decoder) field(path string, value ast.Node, field protoreflect.FieldDes
 			m.Set(field, v)
 		}
 	}
+}
+
+// isKind says whether a field is a kind of action, which says something by being there.
+// Of other choices none does: a point without a value is no place.
+func isKind(field protoreflect.FieldDescriptor) bool {
+	choice := field.ContainingOneof()
+	return choice != nil && choice.Name() == "kind" && choice.Parent() == (&reprisev1.Action{}).ProtoReflect().Descriptor()
 }
 
 func (d *decoder) listField(path string, value ast.Node, field protoreflect.FieldDescriptor, m protoreflect.Message) {

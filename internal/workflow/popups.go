@@ -1,37 +1,43 @@
 package workflow
 
 import (
-	"fmt"
-
-	"buf.build/go/protovalidate"
-	"google.golang.org/protobuf/proto"
+	"slices"
+	"strings"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
-	"github.com/reprise-rpa/reprise/internal/runnable"
 )
 
 // LoadPopups reads a file that holds a workflow's `popups` and nothing else: the rules
-// of one machine. Its errors are those of Load.
+// of one machine. Its errors are those of Load, and the caller says which file it is.
 func LoadPopups(path string) ([]*reprisev1.PopupRule, error) {
 	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
-	d := decode(path, data)
-	if rest := proto.CloneOf(d.workflow); rest != nil {
-		rest.Popups = nil
-		if !proto.Equal(rest, &reprisev1.Workflow{}) {
-			d.fault(d.position(""), "a file of rules for popups says nothing but popups")
+	d := decode(path, "rules for popups are", data)
+	for _, at := range d.given() {
+		if at != popups {
+			d.fault(d.position(at), "a file of rules for popups says nothing but popups")
 		}
 	}
-	for i, p := range d.workflow.GetPopups() {
-		at := fmt.Sprintf("popups[%d]", i)
-		if err := protovalidate.Validate(p); err != nil && !d.damage.within(at) {
-			d.fault(d.position(at), "%s: %v", at, err)
+	d.checkPopups()
+	if err := d.faults.err(); err != nil {
+		return nil, err
+	}
+	return d.workflow.GetPopups(), nil
+}
+
+// popups is the field of the rules.
+const popups = "popups"
+
+// given are the fields of the workflow itself that stand in the file.
+func (d *decoder) given() []string {
+	var fields []string
+	for at := range d.at {
+		if at != "" && !strings.ContainsAny(at, ".[") {
+			fields = append(fields, at)
 		}
 	}
-	for _, f := range runnable.PopupFaults(d.workflow) {
-		d.fault(d.position(f.Path), "%s", f.Why)
-	}
-	return d.workflow.GetPopups(), d.faults.err()
+	slices.Sort(fields)
+	return fields
 }

@@ -124,7 +124,7 @@ func quoted(v any) string {
 }
 
 func reads(t *rapid.T, want *reprisev1.Workflow, file []byte) {
-	d := decode("w.yaml", file)
+	d := decode("w.yaml", aWorkflow, file)
 	if err := d.faults.err(); err != nil {
 		t.Fatalf("%v in\n%s", err, file)
 	}

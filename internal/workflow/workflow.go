@@ -6,8 +6,8 @@
 // Beyond protojson's spelling it takes two shorter ones, because people write
 // these files: an enum value without its type's prefix, in any case (`right`
 // for `MOUSE_BUTTON_RIGHT`), and a duration in Go's form (`500ms`, `2m`). It is
-// stricter in one point: a key without a value is a fault, unless the key is a
-// kind of action or another choice whose message may be empty (`screenshot:`).
+// stricter in one point: a key without a value is a fault, unless it is a kind of
+// action (`screenshot:`).
 // A text that ends in blanks must stand in quotes: a block loses them. YAML's own anchors, aliases, tags and merge keys are refused, so that every
 // place in a workflow has one place in its file.
 package workflow
@@ -20,6 +20,9 @@ import (
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
+
+// aWorkflow is what most files hold.
+const aWorkflow = "a workflow is"
 
 // MaxSize is the largest workflow file that is read, in bytes.
 const MaxSize = 8 << 20
@@ -42,9 +45,9 @@ type File struct {
 func Load(path string) (File, error) {
 	data, err := readFile(path)
 	if err != nil {
-		return File{}, err
+		return File{}, fmt.Errorf("workflow: %w", err)
 	}
-	d := decode(path, data)
+	d := decode(path, aWorkflow, data)
 	d.check()
 	pictures, err := d.pictures(filepath.Dir(path))
 	if err != nil {
@@ -60,7 +63,7 @@ func Load(path string) (File, error) {
 // nothing is looked up. The name is what faults call the file. Its errors are
 // Faults.
 func Parse(name string, data []byte) (*reprisev1.Workflow, error) {
-	d := decode(name, data)
+	d := decode(name, aWorkflow, data)
 	d.check()
 	if err := d.faults.err(); err != nil {
 		return nil, err
@@ -71,15 +74,15 @@ func Parse(name string, data []byte) (*reprisev1.Workflow, error) {
 func readFile(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("workflow: %w", err)
+		return nil, err
 	}
 	defer func() { _ = f.Close() }() // only read
 	data, err := io.ReadAll(io.LimitReader(f, MaxSize+1))
 	if err != nil {
-		return nil, fmt.Errorf("workflow: %w", err)
+		return nil, err
 	}
 	if len(data) > MaxSize {
-		return nil, fmt.Errorf("workflow: %s has more than %d bytes", path, MaxSize)
+		return nil, fmt.Errorf("%s has more than %d bytes", path, MaxSize)
 	}
 	return data, nil
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
 )
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/controltype"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
@@ -59,7 +60,7 @@ func (d *Driver) gather(ctx context.Context, system elementsSystem, windowID str
 	}
 	q := winapi.ElementQuery{Name: e.Name, AutomationID: e.AutomationID}
 	if e.ControlType != "" {
-		kind, ok := winapi.ControlType(e.ControlType)
+		kind, ok := controltype.ID(e.ControlType)
 		if !ok {
 			return nil, fmt.Errorf("elements: there is no control type %q: %w", e.ControlType, driver.ErrUnsupported)
 		}
@@ -165,7 +166,7 @@ func (g *gathering) below(ctx context.Context, w winapi.Window) ([]driver.Found,
 
 func (g *gathering) found(ctx context.Context, w winapi.Window, e winapi.Element) driver.Found {
 	f := driver.Found{
-		Element: driver.Element{Name: e.Name, AutomationID: e.AutomationID, ControlType: winapi.ControlTypeName(e.ControlType)},
+		Element: driver.Element{Name: e.Name, AutomationID: e.AutomationID, ControlType: controltype.Name(e.ControlType)},
 		Bounds:  e.Bounds, Clickable: e.Clickable, Enabled: e.Enabled, OnScreen: !e.OffScreen && !e.Bounds.Empty(),
 	}
 	if !f.OnScreen {

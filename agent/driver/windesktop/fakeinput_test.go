@@ -10,8 +10,8 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // handle is what Windows does with an input event.

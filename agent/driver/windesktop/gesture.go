@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // Do implements driver.Hands. Which events cannot stop in between, the package

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // Virtual-key codes that the hands use: VK_… of winuser.h. Those of letters and

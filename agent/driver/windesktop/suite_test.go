@@ -8,8 +8,8 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // The promises are put to the driver's decisions here, on a Windows that is a fake;

@@ -16,9 +16,9 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
 	"github.com/reprise-rpa/reprise/agent/winapi"
 	"github.com/reprise-rpa/reprise/agent/winapi/winapitest"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // What is decided is put to the promises on every system, with a fake; this puts the

@@ -37,7 +37,7 @@ import (
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // TypeMode is how text is typed.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/jezek/xgb/xproto"
 
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // The keysyms that the driver names, from X11/keysymdef.h.

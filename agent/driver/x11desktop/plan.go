@@ -9,7 +9,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 // step is one thing to do of a gesture.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 func TestX11DesktopKeepsTheDriversPromises(t *testing.T) {

@@ -27,7 +27,7 @@ import (
 	"github.com/jezek/xgb"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 

@@ -10,7 +10,7 @@ import (
 	"buf.build/go/protovalidate"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/reprise-rpa/reprise/internal/runnable"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 	wf "github.com/reprise-rpa/reprise/internal/workflow"
 )
 
@@ -162,7 +162,7 @@ func refused(rules *validate.EnumRules, number int32) bool {
 
 // keyNode is a key's name: a character, or a name in any case.
 func keyNode() *node {
-	names, spellings := runnable.KeyNames(), []string{"."}
+	names, spellings := keyname.Names(), []string{"."}
 	for _, name := range names {
 		spellings = append(spellings, anyCase(name))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/reprise-rpa/reprise/agent/driver/keyname"
+	"github.com/reprise-rpa/reprise/internal/keyname"
 )
 
 func TestEveryNameOfTheSchemaIsAKey(t *testing.T) {

@@ -65,6 +65,15 @@ var nameOf = func() map[Code]string {
 	return names
 }()
 
+// Names returns the names of the keys that are not named by what they type.
+func Names() []string {
+	var names []string
+	for code := Ctrl; code <= F24; code++ {
+		names = append(names, Key{Code: code}.String())
+	}
+	return names
+}
+
 // Key is one key of a keyboard.
 type Key struct {
 	Code Code
