@@ -118,6 +118,16 @@ func TestOnWineANoticeShowsTakesNoFocusAndIsInNoPicture(t *testing.T) {
 	if err != nil || len(windows) == 0 || slices.ContainsFunc(windows, func(w driver.Window) bool { return is(w.Class) }) {
 		t.Errorf("windows %+v, %v", windows, err)
 	}
+	givesWay(t, g, w, at)
+	if err := g.HidePause(t.Context(), "p"); err != nil {
+		t.Fatal(err)
+	}
+	winapitest.Await(t, "it is gone", func() bool { return has(t, at, backColour) == 0 })
+}
+
+// givesWay sees to it that what a notice covers takes clicks and keys.
+func givesWay(t *testing.T, g *Guard, w *winapitest.Window, at image.Rectangle) {
+	t.Helper()
 	under := at.Intersect(w.Area())
 	middle := under.Min.Add(under.Size().Div(2))
 	if under.Empty() || system.WindowAt(middle) != w.HWND() {
@@ -139,10 +149,6 @@ func TestOnWineANoticeShowsTakesNoFocusAndIsInNoPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.AwaitText(t, "typed below")
-	if err := g.HidePause(t.Context(), "p"); err != nil {
-		t.Fatal(err)
-	}
-	winapitest.Await(t, "it is gone", func() bool { return has(t, at, backColour) == 0 })
 }
 
 func TestOnWineAPlaceIsOutlinedForItsTime(t *testing.T) {
