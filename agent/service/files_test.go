@@ -47,11 +47,16 @@ func TestALinkOrAFileInThePlaceOfTheFolderIsRefused(t *testing.T) {
 	if err := errors.Join(os.Symlink(t.TempDir(), link), os.WriteFile(file, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{link, file} {
-		var commands []string
-		if err := recorded(path, "", &commands).Protect(t.Context()); err == nil || len(commands) != 0 {
-			t.Errorf("%s: %v, %v", path, err, commands)
-		}
+	for name, path := range map[string]string{"link": link, "file": file} {
+		t.Run(name, func(t *testing.T) {
+			if info, err := os.Lstat(path); err != nil || info.IsDir() {
+				t.Skipf("this system shows no links, as Wine 8 does not: %v", err)
+			}
+			var commands []string
+			if err := recorded(path, "", &commands).Protect(t.Context()); err == nil || len(commands) != 0 {
+				t.Errorf("%v, %v", err, commands)
+			}
+		})
 	}
 }
 
