@@ -5,6 +5,8 @@ package faultpoint
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"slices"
@@ -31,4 +33,22 @@ func Hit(name, subject string) {
 		return
 	}
 	_, _ = bufio.NewReader(conn).ReadString('\n')
+}
+
+// Handed is what a process gives to one that does not inherit its environment, for
+// Take. Empty: the test asked for nothing.
+func Handed() string {
+	if os.Getenv(Address) == "" {
+		return ""
+	}
+	return os.Getenv(Address) + ";" + os.Getenv(Names)
+}
+
+// Take makes this process stop where the one that handed it over does.
+func Take(handed string) error {
+	address, names, ok := strings.Cut(handed, ";")
+	if !ok {
+		return fmt.Errorf("fault points %q: an address and names, parted by a semicolon, are needed", handed)
+	}
+	return errors.Join(os.Setenv(Address, address), os.Setenv(Names, names))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/helper"
 	"github.com/reprise-rpa/reprise/agent/supervise"
+	"github.com/reprise-rpa/reprise/internal/faultpoint"
 )
 
 // errClosed ends the supervision when the agent has ended.
@@ -32,7 +33,11 @@ func openSession(s settings, changed <-chan struct{}, log *slog.Logger) (openedD
 	if err != nil {
 		return nil, fmt.Errorf("driver session: where this program is: %w", err)
 	}
-	machine, err := supervise.NewMachine([]string{program, helperCommandName})
+	command := []string{program, helperCommandName}
+	if points := faultpoint.Handed(); points != "" { // a helper has its user's environment
+		command = append(command, "--"+faultPointsFlag, points)
+	}
+	machine, err := supervise.NewMachine(command)
 	if err != nil {
 		return nil, fmt.Errorf("driver session: %w", err)
 	}
@@ -72,11 +77,20 @@ func (s settings) inSession() helper.Settings {
 // helperCommandName is the command that the agent starts in the session of a user.
 const helperCommandName = "helper"
 
+// faultPointsFlag hands fault points on, in builds that have them.
+const faultPointsFlag = "fault-points"
+
 func helperCommand() *cobra.Command {
-	return &cobra.Command{
+	var points string
+	cmd := &cobra.Command{
 		Use: helperCommandName, Hidden: true, Args: cobra.NoArgs,
 		Short: "Hands and eyes in the session of a user; the agent starts it, nobody else does",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if points != "" {
+				if err := faultpoint.Take(points); err != nil {
+					return err
+				}
+			}
 			conn, secret, err := supervise.Dial(cmd.Context(), cmd.InOrStdin())
 			if err != nil {
 				return err
@@ -90,4 +104,8 @@ func helperCommand() *cobra.Command {
 			})
 		},
 	}
+	if faultpoint.Enabled {
+		cmd.Flags().StringVar(&points, faultPointsFlag, "", "Where to stop, and whom to tell; for tests.")
+	}
+	return cmd
 }
