@@ -49,6 +49,10 @@ test-x11: ## the driver suite on a real X display (installs xvfb and xterm where
 test-windows: ## the tests of the Windows packages as Windows programs, under Wine (installed where missing)
 	@tools/test-windows
 
+.PHONY: test-service
+test-service: ## the agent as a Windows service, under Wine's service control manager
+	@tools/test-service
+
 .PHONY: cases
 cases: ## the contract's cases, one line each (DESKTOP=windows: those of the Windows agent, under Wine)
 	@tools/cases $(DESKTOP)

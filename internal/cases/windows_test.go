@@ -43,6 +43,22 @@ var windowsPrograms = sync.OnceValues(func() (string, error) {
 // desktop is one, so such tests run one after the other.
 func openOnWindows(t *testing.T, p play) *theatre {
 	t.Helper()
+	return openOnWindowsBy(t, p, "windows")
+}
+
+// openOnWindowsBy is openOnWindows with a driver: windows, or session, with which hands
+// and eyes are in a process of their own, as those of a service.
+func openOnWindowsBy(t *testing.T, p play, driver string) *theatre {
+	t.Helper()
+	th := openStageOnWindows(t, p)
+	th.AgentArgs = []string{"--driver", driver, "--reconnect-backoff", "100ms"}
+	th.startAgent() // last: with it begins what stands still at fault points
+	return th
+}
+
+// openStageOnWindows is openOnWindows without an agent.
+func openStageOnWindows(t *testing.T, p play) *theatre {
+	t.Helper()
 	bin, err := windowsPrograms()
 	if err != nil {
 		t.Fatal(err)
@@ -66,11 +82,9 @@ func openOnWindows(t *testing.T, p play) *theatre {
 	th.openWindows()
 	s.Wine = true
 	s.ServerArgs = p.server
-	s.AgentArgs = []string{"--driver", "windows", "--reconnect-backoff", "100ms"}
 	th.startServer()
 	th.must(s.RegisterMachine(ctx))
 	th.submit(p)
-	th.startAgent() // last: with it begins what stands still at fault points
 	return th
 }
 

@@ -72,6 +72,25 @@ func (s *Stage) GetReplay(ctx context.Context, id string) (*reprisev1.Replay, er
 	return res.GetReplay(), err
 }
 
+// GetMachine returns the machine as the server has it.
+func (s *Stage) GetMachine(ctx context.Context) (*reprisev1.Machine, error) {
+	conn, err := s.Client()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }()
+	res, err := reprisev1.NewMachineServiceClient(conn).ListMachines(ctx, &reprisev1.ListMachinesRequest{}, grpc.WaitForReady(true))
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range res.GetMachines() {
+		if m.GetMachineId() == Machine {
+			return m, nil
+		}
+	}
+	return nil, fmt.Errorf("the server knows no machine %q", Machine)
+}
+
 // ErrNoPause says that a replay ended without a pause.
 var ErrNoPause = errors.New("the replay ended without a pause")
 

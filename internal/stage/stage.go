@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
@@ -162,10 +163,7 @@ func (s *Stage) StartOtherAgent(ctx context.Context, points ...string) (*testkit
 }
 
 func (s *Stage) agent(ctx context.Context, name, stateDir string, points []string) (*testkit.Process, error) {
-	args := append([]string{
-		"run", "--server", s.Link.Address(), "--machine", Machine,
-		"--token-file", s.agentPath(s.agentToken()), "--state-dir", s.agentPath(stateDir),
-	}, s.AgentArgs...)
+	args := slices.Concat([]string{"run"}, s.agentFlags(stateDir), s.AgentArgs)
 	program := s.program("reprise-agent")
 	if s.Wine {
 		program, args = "wine", append([]string{program + ".exe"}, args...)
@@ -173,8 +171,18 @@ func (s *Stage) agent(ctx context.Context, name, stateDir string, points []strin
 	return testkit.Start(ctx, name, s.Log, s.faultEnv(points...), program, args...)
 }
 
-// agentPath is a file as the agent names it. Wine has this machine's files on drive Z.
-func (s *Stage) agentPath(path string) string {
+// AgentFlags are those that every agent on this stage needs.
+func (s *Stage) AgentFlags() []string { return s.agentFlags(s.SpoolDir()) }
+
+func (s *Stage) agentFlags(stateDir string) []string {
+	return []string{
+		"--server", s.Link.Address(), "--machine", Machine,
+		"--token-file", s.AgentPath(s.agentToken()), "--state-dir", s.AgentPath(stateDir),
+	}
+}
+
+// AgentPath is a file as the agent names it. Wine has this machine's files on drive Z.
+func (s *Stage) AgentPath(path string) string {
 	if !s.Wine {
 		return path
 	}
