@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,8 +39,21 @@ func TestEventsHaveNumbersOfTheirOwnThatWindowsCanShow(t *testing.T) {
 
 // An event whose line nobody writes any more would never be seen.
 func TestEveryLineOfAnEventIsWrittenByTheAgentAtItsLevel(t *testing.T) {
-	written := map[string][]string{} // message to the methods that log it
-	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
+	written := logged(t, "..")
+	want := map[slog.Level]string{slog.LevelWarn: "Warn", slog.LevelError: "Error"}
+	for _, e := range Events() {
+		if e.Line != "" && !slices.Contains(written[e.Line], want[e.Severity]) {
+			t.Errorf("event %d: the line %q is logged by %v, want %s", e.ID, e.Line, written[e.Line], want[e.Severity])
+		}
+	}
+}
+
+// logged returns the messages that the program's files below a folder log, and by which
+// methods.
+func logged(t *testing.T, folder string) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -48,27 +62,9 @@ func TestEveryLineOfAnEventIsWrittenByTheAgentAtItsLevel(t *testing.T) {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			call, ok := n.(*ast.CallExpr)
-			if !ok {
-				return true
-			}
-			for i, arg := range call.Args {
-				lit, ok := arg.(*ast.BasicLit)
-				if !ok || lit.Kind != token.STRING {
-					continue
-				}
-				text, _ := strconv.Unquote(lit.Value)
-				method := ""
-				if s, ok := call.Fun.(*ast.SelectorExpr); ok && i == 0 {
-					method = s.Sel.Name
-				}
-				// A helper that thins lines out is given the method as a value.
-				for _, before := range call.Args[:i] {
-					if s, ok := before.(*ast.SelectorExpr); ok && (s.Sel.Name == "Warn" || s.Sel.Name == "Error") {
-						method = s.Sel.Name
-					}
-				}
-				written[text] = append(written[text], method)
+			if call, ok := n.(*ast.CallExpr); ok {
+				message, method := loggedBy(call)
+				found[message] = append(found[message], method)
 			}
 			return true
 		})
@@ -77,19 +73,28 @@ func TestEveryLineOfAnEventIsWrittenByTheAgentAtItsLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[slog.Level]string{slog.LevelWarn: "Warn", slog.LevelError: "Error"}
-	for _, e := range Events() {
-		if e.Line == "" {
-			continue
-		}
-		found := false
-		for _, method := range written[e.Line] {
-			found = found || method == want[e.Severity]
-		}
-		if !found {
-			t.Errorf("event %d: the line %q is logged by %v, want %s", e.ID, e.Line, written[e.Line], want[e.Severity])
+	return found
+}
+
+// loggedBy is the first text that a call is given, and the method that logs it: the one
+// that is called, or one that is given before it to a function that thins lines out.
+func loggedBy(call *ast.CallExpr) (message, method string) {
+	if s, ok := call.Fun.(*ast.SelectorExpr); ok {
+		method = s.Sel.Name
+	}
+	for _, arg := range call.Args {
+		switch arg := arg.(type) {
+		case *ast.SelectorExpr:
+			if arg.Sel.Name == "Warn" || arg.Sel.Name == "Error" {
+				method = arg.Sel.Name
+			}
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(arg.Value); err == nil && arg.Kind == token.STRING {
+				return text, method
+			}
 		}
 	}
+	return "", method
 }
 
 func TestTheManualHasTheTableOfEvents(t *testing.T) {
