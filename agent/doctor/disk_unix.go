@@ -18,7 +18,7 @@ func (disk) freeSpace(folder string) (uint64, error) {
 	if err := syscall.Statfs(folder, &st); err != nil {
 		return 0, fmt.Errorf("free space of %s: %w", folder, err)
 	}
-	return uint64(st.Bavail) * uint64(st.Bsize), nil
+	return uint64(st.Bavail) * uint64(st.Bsize), nil //nolint:unconvert // other systems have other types
 }
 
 // Others implements FileFacts by the mode.

@@ -82,9 +82,6 @@ const (
 	typeCharacters = "characters"
 )
 
-// drivesWindows says whether the agent drives a desktop of Windows.
-func (s Settings) drivesWindows() bool { return s.Driver == driverWindows || s.Driver == driverSession }
-
 // ErrNotHere says that this system has no such thing.
 var ErrNotHere = errors.New("there is no such thing on this system")
 
@@ -172,10 +169,10 @@ func (c check) examine(ctx context.Context, f Facts, s Settings) Finding {
 func Worst(findings []Finding) Result {
 	worst := OK
 	for _, f := range findings {
-		switch {
-		case f.Result == Fault:
+		switch f.Result {
+		case Fault:
 			return Fault
-		case f.Result == Warning:
+		case Warning:
 			worst = Warning
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -116,5 +117,30 @@ func TestJSONIsOneObjectOnALine(t *testing.T) {
 	var back Report
 	if err := json.Unmarshal(out.Bytes(), &back); err != nil || !cmp.Equal(r, back) {
 		t.Errorf("%v\n%s", err, cmp.Diff(r, back))
+	}
+}
+
+func TestTheDocumentationNamesEachCheckAndEachResult(t *testing.T) {
+	page, err := os.ReadFile("../../docs/windows.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "## When something is wrong: doctor")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var named []string
+	for line := range strings.Lines(section) {
+		if first, ok := strings.CutPrefix(line, "| `"); ok {
+			first, _, _ = strings.Cut(first, " |")
+			for word := range strings.SplitSeq(first, ", ") {
+				named = append(named, strings.Trim(word, "`"))
+			}
+		}
+	}
+	want := IDs()
+	for _, r := range []Result{OK, Warning, Fault, Unknown, NotHere} {
+		want = append(want, string(r))
+	}
+	if diff := cmp.Diff(want, named); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

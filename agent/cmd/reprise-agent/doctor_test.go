@@ -62,7 +62,7 @@ func TestDoctorEndsWith1WhenItFoundAFault(t *testing.T) {
 }
 
 func TestDoctorPrintsALineForEachCheckAndCountsThem(t *testing.T) {
-	out, said, err := examined(t, t.TempDir(), nil, "--machine", "m", "--state-dir", t.TempDir(), "--server", "127.0.0.1:1", "--driver", "virtual", "--desktop", "h:1")
+	out, said, err := examined(t, t.TempDir(), nil, "--machine", "m", "--state-dir", t.TempDir(), "--server", "127.0.0.1:1", "--driver", "virtual", "--desktop", "h:1", "--min-display", "1x1")
 	if exitCode(err) != exitFault || said != "" {
 		t.Errorf("%v, %q", err, said)
 	}
@@ -121,7 +121,7 @@ func TestDoctorLooksByTheServicesSettingsWhereNoneAreGiven(t *testing.T) {
 }
 
 func TestDoctorSaysWhatTheSelfTestDoesBeforeItDoesIt(t *testing.T) {
-	args := []string{"--json", "--machine", "m", "--state-dir", t.TempDir(), "--server", "127.0.0.1:1", "--driver", "virtual", "--desktop", "h:1", "--selftest"}
+	args := []string{"--json", "--machine", "m", "--state-dir", t.TempDir(), "--server", "127.0.0.1:1", "--driver", "virtual", "--desktop", "h:1", "--min-display", "1x1", "--selftest"}
 	out, said, _ := examined(t, t.TempDir(), nil, args...)
 	if !strings.Contains(said, "moves the pointer") || !strings.Contains(said, "1m30s") {
 		t.Errorf("it says %q", said)
