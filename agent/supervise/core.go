@@ -36,6 +36,7 @@ type core struct {
 	failed   uint32    // the session in which they did
 	due      time.Time // before this none is started
 	last     string    // how the last one ended, for people; empty: there was none, or in order
+	taking   bool      // the desk is taking it, and can be told of nothing meanwhile
 	told     desktop.State
 }
 
@@ -55,16 +56,18 @@ func (c *core) saw(sessions []Session, err error) {
 	}
 }
 
-// called says that the helper has called. From now on the desk may take it any moment,
-// and nothing is said of its absence before its end.
+// called says that the helper has called and the desk is about to take it. Until it has,
+// or the helper has ended, the desk is told of no absence: it would wait with that, or
+// lose a helper that it has just taken.
 func (c *core) called() {
 	if c.phase == starting {
-		c.phase = connecting
+		c.phase, c.taking = connecting, true
 	}
 }
 
 // up says that the helper serves the desktop now. false: it has been told to end since.
 func (c *core) up(now time.Time) bool {
+	c.taking = false
 	if c.phase != connecting {
 		return false
 	}
@@ -92,8 +95,8 @@ func (c *core) ended(now time.Time, how string, random float64) (failures int, w
 	if !c.began.IsZero() {
 		lived = now.Sub(c.began)
 	}
-	c.phase, c.began = none, time.Time{}
-	c.told = desktop.State{} // what was said while it was being connected may be lost on the desk
+	c.phase, c.began, c.taking = none, time.Time{}, false
+	c.told = desktop.State{} // the desk may have taken it after it was told
 	if ordered {
 		return 0, 0
 	}
@@ -112,11 +115,11 @@ func (c *core) decide(now time.Time) orders {
 	at, found := choose(c.sessions, c.who, c.home.ID) // where it was it returns first
 	switch c.phase {
 	case starting, connecting, serving:
-		// Who can't see the sessions has no reason to leave one.
-		if c.blind == nil && (!found || at.ID != c.home.ID || at.Account() != c.home.Account()) {
+		// Who can't see the sessions has no reason to leave one: they are as they were.
+		if !found || at.ID != c.home.ID || at.Account() != c.home.Account() {
 			o.leave = true
 			c.leave()
-		} else if found && c.blind == nil {
+		} else {
 			c.home = at
 		}
 	case none:
@@ -132,7 +135,7 @@ func (c *core) decide(now time.Time) orders {
 		}
 	case breaking, leaving: // until it has ended
 	}
-	if c.phase != connecting && c.phase != serving {
+	if c.phase != serving && !c.taking {
 		if state := c.absent(at, found); state != c.told {
 			c.told, o.tell = state, &state
 		}

@@ -34,12 +34,12 @@ func TestB11_NoOrderOfEventsMakesTwoHelpers(t *testing.T) {
 				alive, served = true, false
 			}
 			if o.tell != nil {
-				if o.tell.Usable() || o.tell.Kind == 0 || c.phase == connecting || c.phase == serving {
+				if o.tell.Usable() || o.tell.Kind == 0 || c.taking || c.phase == serving {
 					t.Fatalf("told %v in phase %d", *o.tell, c.phase)
 				}
 				told = true
 			}
-			if !told && !served && c.phase != connecting {
+			if !told && !served && !c.taking {
 				t.Fatalf("no helper serves in phase %d, and the desk was not told", c.phase)
 			}
 			if again := c.decide(at(now)); again.start != nil || again.leave || again.tell != nil {
@@ -85,6 +85,38 @@ func TestOneThatWasToldToLeaveHasNotFailed(t *testing.T) {
 		t.Errorf("counted as failure %d, waits %v", n, wait)
 	}
 	if o := c.decide(at(3)); o.start == nil || o.start.ID != 5 || o.tell == nil || o.tell.Kind != desktop.AgentImpaired {
+		t.Errorf("ordered %+v", o)
+	}
+}
+
+// A desk that has taken the helper just before it was to leave knows of no absence.
+func TestB11_TheDeskIsToldAnewAfterAHelperThatItMayHaveTaken(t *testing.T) {
+	c := core{}
+	c.saw([]Session{remote3}, nil)
+	before := c.decide(at(0)).tell
+	c.called()
+	c.saw([]Session{remote5}, nil)
+	if o := c.decide(at(1)); !o.leave || o.tell != nil {
+		t.Fatalf("ordered %+v", o)
+	}
+	c.saw([]Session{remote3}, nil)
+	c.decide(at(2))
+	c.ended(at(3), "told to", 1)
+	if o := c.decide(at(3)); o.tell == nil || before == nil || *o.tell != *before {
+		t.Errorf("told %v, and before %v", o.tell, before)
+	}
+}
+
+func TestB11_AnotherUserInASessionOfTheSameNumberGetsAnotherHelper(t *testing.T) {
+	c := core{}
+	c.saw([]Session{remote3}, nil)
+	c.decide(at(0))
+	c.called()
+	c.up(at(0))
+	other := remote3
+	other.User = "bob"
+	c.saw([]Session{other}, nil)
+	if o := c.decide(at(1)); !o.leave {
 		t.Errorf("ordered %+v", o)
 	}
 }

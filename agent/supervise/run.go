@@ -56,7 +56,6 @@ type run struct {
 	ends  chan ending             // the helper has ended
 
 	blind string // what was last logged of sessions that can't be seen
-	alone string // what was last logged of a desktop without a user
 }
 
 func (r *run) look() {
@@ -78,13 +77,14 @@ func (r *run) carryOut(ctx context.Context) time.Duration {
 	o := r.core.decide(now)
 	if o.tell != nil {
 		r.cfg.Desk.Absent(*o.tell)
-		r.logAbsence(*o.tell)
+		if o.tell.Kind == desktop.NoUser {
+			r.cfg.Log.Info("no user's session to be in", logkeys.State, o.tell.Kind.String(), logkeys.Detail, o.tell.Detail)
+		}
 	}
 	if o.leave {
 		r.end(errLeave)
 	}
 	if o.start != nil {
-		r.alone = ""
 		// Not ended by ctx itself: the desk is told first.
 		life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 		r.end = end
@@ -96,20 +96,17 @@ func (r *run) carryOut(ctx context.Context) time.Duration {
 	return pollEvery
 }
 
-// logAbsence logs that there is nobody to work for, once until there is.
-func (r *run) logAbsence(state desktop.State) {
-	if state.Kind == desktop.NoUser && state.Detail != r.alone {
-		r.alone = state.Detail
-		r.cfg.Log.Info("no user's session to be in", logkeys.State, state.Kind.String(), logkeys.Detail, state.Detail)
-	}
-}
-
 // stop ends the helper, if there is one.
 func (r *run) stop() error {
 	if r.end == nil {
 		return nil
 	}
-	r.cfg.Desk.Absent(desktop.State{Kind: desktop.AgentImpaired, Detail: "the agent is ending"})
+	ending := desktop.State{Kind: desktop.AgentImpaired, Detail: "the agent is ending"}
+	if r.core.taking {
+		defer r.cfg.Desk.Absent(ending)
+	} else {
+		r.cfg.Desk.Absent(ending)
+	}
 	r.core.leave()
 	r.end(errLeave)
 	patience := time.NewTimer(2 * r.cfg.EndWithin)

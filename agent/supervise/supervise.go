@@ -37,7 +37,9 @@ type Desk interface {
 	// Connect takes a helper's connection: from when it returns nil the helper serves
 	// the desktop. A former connection is closed. It keeps conn until it is closed.
 	Connect(ctx context.Context, conn net.Conn, secret []byte) error
-	// Absent says that no helper serves the desktop, and how the desktop stands.
+	// Absent says that no helper serves the desktop, and how the desktop stands. One
+	// that still does is left: its gesture is stopped. It is not called while Connect
+	// runs.
 	Absent(state desktop.State)
 }
 

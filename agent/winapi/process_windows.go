@@ -11,82 +11,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// SessionUser is the user of one session, as whom processes are started there.
-type SessionUser struct {
-	token windows.Token // a primary one; 0: this process's own user
-	sid   string
-}
-
-// UserOf returns the user of a session, for Close. It asks for the user's own token,
-// which Windows gives to LocalSystem alone; any other account is served in the session
-// that it is in itself, as itself.
-func (System) UserOf(session uint32) (*SessionUser, error) {
-	var asked windows.Token
-	err := windows.WTSQueryUserToken(session, &asked)
-	switch {
-	case errors.Is(err, windows.ERROR_PRIVILEGE_NOT_HELD), errors.Is(err, windows.ERROR_ACCESS_DENIED):
-		return ourselvesIn(session, err)
-	case err != nil:
-		return nil, fmt.Errorf("token of the user of session %d: %w", session, err)
-	}
-	defer func() { _ = asked.Close() }()
-	u := &SessionUser{}
-	err = windows.DuplicateTokenEx(asked, windows.MAXIMUM_ALLOWED, nil, windows.SecurityIdentification, windows.TokenPrimary, &u.token)
-	if err != nil {
-		return nil, fmt.Errorf("primary token of the user of session %d: %w", session, err)
-	}
-	if u.sid, err = sidOf(u.token); err != nil {
-		u.Close()
-		return nil, fmt.Errorf("user of session %d: %w", session, err)
-	}
-	return u, nil
-}
-
-// ourselvesIn is this process's own user, if this is the session it is in; denied is
-// why it can be nobody else.
-func ourselvesIn(session uint32, denied error) (*SessionUser, error) {
-	var own uint32
-	if err := windows.ProcessIdToSessionId(windows.GetCurrentProcessId(), &own); err != nil {
-		return nil, fmt.Errorf("session of this process: %w", err)
-	}
-	if own != session {
-		return nil, fmt.Errorf("only a service that runs as LocalSystem reaches session %d; this process is in session %d: %w", session, own, denied)
-	}
-	sid, err := System{}.OwnSID()
-	if err != nil {
-		return nil, err
-	}
-	return &SessionUser{sid: sid}, nil
-}
-
-// OwnSID is the SID of this process's user, in text.
-func (System) OwnSID() (string, error) {
-	sid, err := sidOf(windows.GetCurrentProcessToken())
-	if err != nil {
-		return "", fmt.Errorf("user of this process: %w", err)
-	}
-	return sid, nil
-}
-
-func sidOf(token windows.Token) (string, error) {
-	user, err := token.GetTokenUser()
-	if err != nil {
-		return "", err
-	}
-	return user.User.Sid.String(), nil
-}
-
-// SID is the user's security identifier, in text.
-func (u *SessionUser) SID() string { return u.sid }
-
-// Close gives the token up. Processes that were started live on.
-func (u *SessionUser) Close() {
-	if u.token != 0 {
-		_ = u.token.Close()
-		u.token = 0
-	}
-}
-
 // Process is a process that was started, in a job that ends with this process.
 type Process struct {
 	pid  uint32
@@ -125,6 +49,10 @@ func (u *SessionUser) Start(command []string, input []byte) (*Process, error) {
 	go p.listen(std.said)
 	return p, nil
 }
+
+// attributeJobList is PROC_THREAD_ATTRIBUTE_JOB_LIST of winbase.h: a process begins its
+// life in a job. Windows 10 has it.
+const attributeJobList = 0x2000d
 
 // newJob makes a job whose processes end when its last handle is closed. Each process
 // has one of its own: those of one job must be of one session.

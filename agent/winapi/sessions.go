@@ -11,20 +11,6 @@ type LogonSession struct {
 	Console      bool   // shown on the machine's own screen
 }
 
-// noSession is what WTSGetActiveConsoleSessionId answers while no session is on the
-// machine's own screen.
-const noSession = 0xffffffff
-
-// The session of the services. No user is ever logged on in it.
-const servicesSession = 0
-
-// sessionActive is WTSActive.
-const sessionActive = 0
-
-// protocolConsole is the client protocol of the machine's own screen, as
-// WTSClientProtocolType says it.
-const protocolConsole = 0
-
 // Rights on a pipe, of winnt.h. What a helper gets is FILE_GENERIC_READ and
 // FILE_GENERIC_WRITE without FILE_CREATE_PIPE_INSTANCE, which has the value of
 // FILE_APPEND_DATA: it may call, and not answer in the service's place.
@@ -48,7 +34,3 @@ func pipeSecurity(server, client string) string {
 
 // The number in pipeSecurity is the rights.
 var _ = [1]byte{}[pipeClientRights-0x12019b]
-
-// attributeJobList is PROC_THREAD_ATTRIBUTE_JOB_LIST of winbase.h: a process begins its
-// life in a job. Windows 10 has it.
-const attributeJobList = 0x2000d
