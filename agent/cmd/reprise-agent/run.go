@@ -63,7 +63,7 @@ func drive(ctx context.Context, s settings, warnings []string, h host) error {
 	for _, w := range warnings {
 		log.Warn(w)
 	}
-	desktop, err := openDesktop(s, h.changes, log)
+	desktop, err := openDesktop(ctx, s, h.changes, log)
 	if err != nil {
 		return err
 	}
@@ -128,14 +128,14 @@ type openedDesktop interface {
 	Close() error
 }
 
-func openDesktop(s settings, changed <-chan struct{}, log *slog.Logger) (openedDesktop, error) {
+func openDesktop(ctx context.Context, s settings, changed <-chan struct{}, log *slog.Logger) (openedDesktop, error) {
 	switch s.Driver {
 	case driverVirtual:
 		return virtualdesktop.New(s.Desktop), nil
 	case driverWindows:
 		return openInSession(s.inSession(), log)
 	case driverSession:
-		return openSession(s, changed, log)
+		return openSession(ctx, s, changed, log)
 	}
 	return openX11(s, log)
 }

@@ -27,8 +27,9 @@ type sessionDesktop struct {
 	supervised sync.WaitGroup
 }
 
-// openSession begins to keep a helper where the desktop is. It does not wait for one.
-func openSession(s settings, changed <-chan struct{}, log *slog.Logger) (openedDesktop, error) {
+// openSession begins to keep a helper where the desktop is, until Close: when ctx ends the
+// agent still has to let go of keys. It does not wait for a helper.
+func openSession(ctx context.Context, s settings, changed <-chan struct{}, log *slog.Logger) (openedDesktop, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("driver session: where this program is: %w", err)
@@ -46,7 +47,7 @@ func openSession(s settings, changed <-chan struct{}, log *slog.Logger) (openedD
 	if err != nil {
 		return nil, fmt.Errorf("driver session: %w", err)
 	}
-	ctx, stop := context.WithCancelCause(context.Background())
+	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	d.stop = stop
 	d.supervised.Go(func() { _ = supervisor.Run(ctx) }) // it ends for no other reason
 	return d, nil
