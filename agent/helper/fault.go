@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/reprise-rpa/reprise/agent/driver"
 	helperv1 "github.com/reprise-rpa/reprise/gen/reprise/helper/v1"
 )
@@ -43,6 +45,9 @@ func encodeFault(err error) *helperv1.Fault {
 	if errors.Is(err, context.Canceled) && !slices.Contains(f.Kinds, helperv1.FaultKind_FAULT_KIND_CALLED_OFF) {
 		f.Kinds = append(f.Kinds, helperv1.FaultKind_FAULT_KIND_CALLED_OFF)
 	}
+	if telling, ok := driver.Telling(err); ok {
+		f.Telling = proto.String(valid(telling))
+	}
 	if in := (*driver.InputError)(nil); errors.As(err, &in) {
 		f.Reach = &helperv1.Reach{Sent: int64(in.Sent), Message: valid(in.Err.Error())}
 	}
@@ -65,6 +70,9 @@ func decodeFault(ctx context.Context, f *helperv1.Fault) error {
 	}
 	if why := context.Cause(ctx); why != nil && slices.Contains(f.GetKinds(), helperv1.FaultKind_FAULT_KIND_CALLED_OFF) {
 		is = append(is, why)
+	}
+	if f.Telling != nil {
+		is = append(is, driver.Tellable(errors.New(f.GetTelling())))
 	}
 	whole := named(f.GetMessage(), is)
 	if f.Reach == nil {

@@ -27,7 +27,7 @@ func encodeGesture(number uint64, in driver.Input) (*helperv1.Gesture, error) {
 	case driver.Paste:
 		g.Gesture = &helperv1.Gesture_Paste{Paste: &helperv1.Paste{Text: []byte(in.Text)}}
 	case driver.Combo:
-		g.Gesture = &helperv1.Gesture_Combo{Combo: &helperv1.Combo{Keys: encodeTexts(in.Keys)}}
+		g.Gesture = &helperv1.Gesture_Combo{Combo: &helperv1.Combo{Keys: encodeTexts(in.Keys), Front: []byte(in.Front)}}
 	case driver.Scroll:
 		g.Gesture = &helperv1.Gesture_Scroll{Scroll: &helperv1.Scroll{
 			At: encodePoint(in.At), Vertical: int64(in.Vertical), Horizontal: int64(in.Horizontal),
@@ -58,7 +58,7 @@ func decodeGesture(g *helperv1.Gesture) (driver.Input, error) {
 	case *helperv1.Gesture_Paste:
 		return driver.Paste{Text: string(in.Paste.GetText())}, nil
 	case *helperv1.Gesture_Combo:
-		return driver.Combo{Keys: decodeTexts(in.Combo.GetKeys())}, nil
+		return driver.Combo{Keys: decodeTexts(in.Combo.GetKeys()), Front: string(in.Combo.GetFront())}, nil
 	case *helperv1.Gesture_Scroll:
 		s := in.Scroll
 		return driver.Scroll{At: decodePoint(s.GetAt()), Vertical: int(s.GetVertical()), Horizontal: int(s.GetHorizontal())}, nil

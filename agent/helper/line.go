@@ -43,7 +43,7 @@ func newLine(ctx context.Context, conn net.Conn) (*line, error) {
 		grpc.WithContextDialer(l.wire.dial), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(), grpc.WithIdleTimeout(0),
 		grpc.WithStaticStreamWindowSize(streamWindow), grpc.WithStaticConnWindowSize(connWindow),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec()), grpc.MaxCallRecvMsgSize(maxMessage), grpc.MaxCallSendMsgSize(maxMessage)),
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingAfter, Timeout: pingTime, PermitWithoutStream: true}),
 	)
 	if err != nil {
@@ -194,20 +194,20 @@ func (l *line) capture(ctx context.Context, req *helperv1.CaptureRequest) (drive
 	if err != nil {
 		return driver.Picture{}, l.failed(ctx, err)
 	}
-	first, err := stream.Recv()
-	if err != nil {
+	var first part
+	if err := stream.RecvMsg(&first); err != nil {
 		return driver.Picture{}, l.failed(ctx, err)
 	}
-	if first.GetFault() != nil {
-		return driver.Picture{}, decodeFault(ctx, first.GetFault())
+	if f := first.what.GetFault(); f != nil {
+		return driver.Picture{}, decodeFault(ctx, f)
 	}
 	var g gathering
-	if err := g.begin(first.GetPicture()); err != nil {
+	if err := g.begin(first.what.GetPicture()); err != nil {
 		return driver.Picture{}, fmt.Errorf("the helper: %w", err)
 	}
 	for {
-		part, err := stream.Recv()
-		switch {
+		next := part{into: &g}
+		switch err := stream.RecvMsg(&next); {
 		case errors.Is(err, io.EOF):
 			p, err := g.end()
 			if err != nil {
@@ -216,9 +216,8 @@ func (l *line) capture(ctx context.Context, req *helperv1.CaptureRequest) (drive
 			return p, nil
 		case err != nil:
 			return driver.Picture{}, l.failed(ctx, err)
-		}
-		if err := g.add(part.GetPixels()); err != nil {
-			return driver.Picture{}, fmt.Errorf("the helper: %w", err)
+		case next.what != nil:
+			return driver.Picture{}, errors.New("the helper: something else than pixels in a picture")
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"io"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -31,8 +32,8 @@ func checkBounds(b image.Rectangle) error {
 	return nil
 }
 
-// sendPicture sends a picture in parts.
-func sendPicture(p driver.Picture, send func(*helperv1.CaptureResponse) error) error {
+// sendPicture sends a picture in parts: a CaptureResponse, and then pixels.
+func sendPicture(p driver.Picture, send func(any) error) error {
 	err := errors.New("the driver brought no picture")
 	if p.Image != nil {
 		err = checkBounds(p.Image.Bounds())
@@ -49,7 +50,7 @@ func sendPicture(p driver.Picture, send func(*helperv1.CaptureResponse) error) e
 	}
 	for rest := packed(p.Image); len(rest) > 0; {
 		n := min(partSize, len(rest))
-		if err := send(&helperv1.CaptureResponse{Response: &helperv1.CaptureResponse_Pixels{Pixels: rest[:n]}}); err != nil {
+		if err := send(pixels(rest[:n])); err != nil {
 			return err
 		}
 		rest = rest[n:]
@@ -95,14 +96,15 @@ func (g *gathering) begin(p *helperv1.Picture) error {
 	return nil
 }
 
-// add takes the next part.
-func (g *gathering) add(pixels []byte) error {
+// add takes the next n bytes.
+func (g *gathering) add(from io.Reader, n int) error {
 	rest := g.picture.Image.Pix[g.filled:]
-	if len(pixels) == 0 || len(pixels) > len(rest) {
-		return fmt.Errorf("a part of %d bytes of a picture that lacks %d", len(pixels), len(rest))
+	if n <= 0 || n > len(rest) {
+		return fmt.Errorf("a part of %d bytes of a picture that lacks %d", n, len(rest))
 	}
-	g.filled += copy(rest, pixels)
-	return nil
+	read, err := io.ReadFull(from, rest[:n])
+	g.filled += read
+	return err
 }
 
 // end returns the picture if it is whole.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"sync/atomic"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -98,8 +97,11 @@ func Serve(ctx context.Context, conn net.Conn, cfg ServerConfig) error {
 	s.life, s.finish = context.WithCancelCause(context.WithoutCancel(ctx))
 	w := newWire(conn, true)
 	g, lis := s.grpc(), newListener(w)
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(lis) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = g.Serve(lis) // it ends when it is stopped
+	}()
 
 	var why error
 	select {
@@ -110,15 +112,15 @@ func Serve(ctx context.Context, conn net.Conn, cfg ServerConfig) error {
 	}
 	err = s.end(ctx, why)
 	close(s.quiet)
-	endServer(g, w)
-	_ = <-served // it was stopped
+	endServer(ctx, g, w)
+	<-served
 	return err
 }
 
 // grpc is the gRPC server of the helper.
 func (s *server) grpc() *grpc.Server {
 	g := grpc.NewServer(
-		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
+		grpc.ForceServerCodecV2(newCodec()), grpc.MaxRecvMsgSize(maxMessage), grpc.MaxSendMsgSize(maxMessage),
 		grpc.StaticStreamWindowSize(streamWindow), grpc.StaticConnWindowSize(connWindow),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPing, PermitWithoutStream: true}),
 		grpc.UnaryInterceptor(func(ctx context.Context, req any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
@@ -133,21 +135,21 @@ func (s *server) grpc() *grpc.Server {
 
 // endServer lets answers that are ready leave, and ends. A call that the desktop does not
 // give back is not waited for for ever: the process ends next.
-func endServer(g *grpc.Server, w *wire) {
+func endServer(ctx context.Context, g *grpc.Server, w *wire) {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), endTime)
+	defer done()
 	left := make(chan struct{})
 	go func() { g.GracefulStop(); close(left) }()
-	timer := time.NewTimer(endTime)
-	defer timer.Stop()
 	select {
 	case <-left:
 	case <-w.over:
-	case <-timer.C:
+	case <-ctx.Done():
 	}
 	_ = w.Close() // nothing is said on it any more
 	g.Stop()
 	select {
 	case <-left:
-	case <-timer.C:
+	case <-ctx.Done():
 	}
 }
 

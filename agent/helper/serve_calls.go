@@ -133,11 +133,11 @@ func (s *server) Capture(req *helperv1.CaptureRequest, stream grpc.ServerStreami
 	if err != nil {
 		return stream.Send(&helperv1.CaptureResponse{Response: &helperv1.CaptureResponse_Fault{Fault: encodeFault(err)}})
 	}
-	return sendPicture(p, func(part *helperv1.CaptureResponse) error {
+	return sendPicture(p, func(part any) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return stream.Send(part)
+		return stream.SendMsg(part)
 	})
 }
 

@@ -59,17 +59,21 @@ func (s *server) Attend(_ *helperv1.AttendRequest, stream grpc.ServerStreamingSe
 		return sendEnd(stream, err)
 	}
 	defer give(s.attending)
-	a, ended := &acts{news: make(chan struct{}, 1)}, make(chan error, 1)
-	go func() { ended <- d.attended.Attend(ctx, a.put) }()
+	a, ended := &acts{news: make(chan struct{}, 1)}, make(chan struct{})
+	var why error
+	go func() {
+		defer close(ended)
+		why = d.attended.Attend(ctx, a.put)
+	}()
 	for {
 		select {
 		case <-a.news:
 			if err := a.send(stream.Send); err != nil {
 				done(err)
-				_ = <-ended // nobody hears it any more
+				<-ended
 				return err
 			}
-		case why := <-ended:
+		case <-ended:
 			if err := a.send(stream.Send); err != nil {
 				return err
 			}

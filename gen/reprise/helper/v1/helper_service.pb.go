@@ -117,7 +117,9 @@ type Fault struct {
 	// What it is, if it is something that callers branch on.
 	Kinds []FaultKind `protobuf:"varint,2,rep,packed,name=kinds,proto3,enum=reprise.helper.v1.FaultKind" json:"kinds,omitempty"`
 	// How far a gesture came; missing: it is not known, or it is about no gesture.
-	Reach         *Reach `protobuf:"bytes,3,opt,name=reach,proto3" json:"reach,omitempty"`
+	Reach *Reach `protobuf:"bytes,3,opt,name=reach,proto3" json:"reach,omitempty"`
+	// The part of its text that may be told where a text was typed; missing: none.
+	Telling       *string `protobuf:"bytes,4,opt,name=telling,proto3,oneof" json:"telling,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,6 +173,13 @@ func (x *Fault) GetReach() *Reach {
 		return x.Reach
 	}
 	return nil
+}
+
+func (x *Fault) GetTelling() string {
+	if x != nil && x.Telling != nil {
+		return *x.Telling
+	}
+	return ""
 }
 
 // Reach is how far a gesture came that did not come to its end.
@@ -1222,7 +1231,9 @@ func (x *Paste) GetText() []byte {
 type Combo struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Their names, in the order in which they go down.
-	Keys          [][]byte `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	Keys [][]byte `protobuf:"bytes,1,rep,name=keys,proto3" json:"keys,omitempty"`
+	// The window that must have the keyboard; empty: whichever has it.
+	Front         []byte `protobuf:"bytes,2,opt,name=front,proto3" json:"front,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1260,6 +1271,13 @@ func (*Combo) Descriptor() ([]byte, []int) {
 func (x *Combo) GetKeys() [][]byte {
 	if x != nil {
 		return x.Keys
+	}
+	return nil
+}
+
+func (x *Combo) GetFront() []byte {
+	if x != nil {
+		return x.Front
 	}
 	return nil
 }
@@ -3310,11 +3328,14 @@ var File_reprise_helper_v1_helper_service_proto protoreflect.FileDescriptor
 
 const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\n" +
-	"&reprise/helper/v1/helper_service.proto\x12\x11reprise.helper.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x85\x01\n" +
+	"&reprise/helper/v1/helper_service.proto\x12\x11reprise.helper.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb0\x01\n" +
 	"\x05Fault\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x122\n" +
 	"\x05kinds\x18\x02 \x03(\x0e2\x1c.reprise.helper.v1.FaultKindR\x05kinds\x12.\n" +
-	"\x05reach\x18\x03 \x01(\v2\x18.reprise.helper.v1.ReachR\x05reach\"5\n" +
+	"\x05reach\x18\x03 \x01(\v2\x18.reprise.helper.v1.ReachR\x05reach\x12\x1d\n" +
+	"\atelling\x18\x04 \x01(\tH\x00R\atelling\x88\x01\x01B\n" +
+	"\n" +
+	"\b_telling\"5\n" +
 	"\x05Reach\x12\x12\n" +
 	"\x04sent\x18\x01 \x01(\x03R\x04sent\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"#\n" +
@@ -3379,9 +3400,10 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x04text\x18\x01 \x01(\fR\x04text\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\x03R\x04mode\"\x1b\n" +
 	"\x05Paste\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\fR\x04text\"\x1b\n" +
+	"\x04text\x18\x01 \x01(\fR\x04text\"1\n" +
 	"\x05Combo\x12\x12\n" +
-	"\x04keys\x18\x01 \x03(\fR\x04keys\"n\n" +
+	"\x04keys\x18\x01 \x03(\fR\x04keys\x12\x14\n" +
+	"\x05front\x18\x02 \x01(\fR\x05front\"n\n" +
 	"\x06Scroll\x12(\n" +
 	"\x02at\x18\x01 \x01(\v2\x18.reprise.helper.v1.PointR\x02at\x12\x1a\n" +
 	"\bvertical\x18\x02 \x01(\x12R\bvertical\x12\x1e\n" +
@@ -3689,6 +3711,7 @@ func file_reprise_helper_v1_helper_service_proto_init() {
 	if File_reprise_helper_v1_helper_service_proto != nil {
 		return
 	}
+	file_reprise_helper_v1_helper_service_proto_msgTypes[0].OneofWrappers = []any{}
 	file_reprise_helper_v1_helper_service_proto_msgTypes[7].OneofWrappers = []any{
 		(*DoRequest_Gesture)(nil),
 		(*DoRequest_Stop)(nil),
