@@ -50,7 +50,7 @@ func reported(t *testing.T, out, id string) doctor.Finding {
 
 func TestDoctorEndsWith1WhenItFoundAFault(t *testing.T) {
 	p := newPlane(t)
-	args := []string{"--machine", "m", "--state-dir", t.TempDir(), "--server", p.address, "--driver", "virtual", "--desktop", "h:1", "--json"}
+	args := []string{"--machine", "m", "--state-dir", t.TempDir(), "--server", p.address, "--driver", "virtual", "--desktop", "h:1", "--min-display", "1x1", "--json"}
 	out, _, err := examined(t, t.TempDir(), nil, args...)
 	if got := reported(t, out, "server"); err != nil || got.Result != doctor.Warning {
 		t.Errorf("of a server that has no health: %v, %+v", err, got)
