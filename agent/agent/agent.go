@@ -88,9 +88,13 @@ func New(cfg Config) (*Agent, error) {
 	if cfg.Remember < 0 {
 		errs = append(errs, fmt.Errorf("%d actions can't be remembered", cfg.Remember))
 	}
-	for _, m := range slices.Concat(cfg.Masks, cfg.Restless) {
+	for i, m := range slices.Concat(cfg.Masks, cfg.Restless) {
+		what := "mask"
+		if i >= len(cfg.Masks) {
+			what = "restless rectangle"
+		}
 		if err := mask.Check(m); err != nil {
-			errs = append(errs, err)
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
 		}
 	}
 	if err := cfg.Backoff.Validate(); err != nil {

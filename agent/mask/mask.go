@@ -101,13 +101,13 @@ func Check(m work.Mask) error {
 	}{{"left", m.Left, -1}, {"top", m.Top, -1}, {"width", m.Width, 0}, {"height", m.Height, 0}} {
 		switch {
 		case math.IsNaN(f.value) || f.value < 0 || f.value > 1:
-			return fmt.Errorf("the mask's %s is %v, not within 0 and 1", f.name, f.value)
+			return fmt.Errorf("its %s is %v, not within 0 and 1", f.name, f.value)
 		case f.value <= f.least:
-			return fmt.Errorf("the mask's %s is 0", f.name)
+			return fmt.Errorf("its %s is 0", f.name)
 		}
 	}
 	if m.Monitor < 0 || m.Monitor > maxMonitor {
-		return fmt.Errorf("the mask's monitor is %d, not within 0 and %d", m.Monitor, maxMonitor)
+		return fmt.Errorf("its monitor is %d, not within 0 and %d", m.Monitor, maxMonitor)
 	}
 	return nil
 }

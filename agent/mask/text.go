@@ -9,19 +9,24 @@ import (
 	"github.com/reprise-rpa/reprise/agent/work"
 )
 
-// errForm says how masks are written.
-var errForm = errors.New("must be masks such as 0:0.1,0.2,0.3,0.4;1:0,0,1,0.05, each monitor:left,top,width,height in fractions")
+// errForm says how rectangles are written.
+var errForm = errors.New("must be rectangles such as 0:0.1,0.2,0.3,0.4;1:0,0,1,0.05, each monitor:left,top,width,height in fractions")
 
-// Parse reads masks: monitor:left,top,width,height each, with a semicolon between
-// two of them. An empty text holds none.
+// Parse reads masks, or other rectangles of that form: monitor:left,top,width,height
+// each, with a semicolon between two of them. An empty text holds none. An error quotes
+// the one of several that it is about.
 func Parse(text string) ([]work.Mask, error) {
 	var masks []work.Mask
+	alone := !strings.Contains(text, ";")
 	for one := range strings.SplitSeq(text, ";") {
 		if strings.TrimSpace(one) == "" {
 			continue
 		}
 		m, err := parseOne(one)
-		if err != nil {
+		switch {
+		case err != nil && alone:
+			return nil, err
+		case err != nil:
 			return nil, fmt.Errorf("%q: %w", strings.TrimSpace(one), err)
 		}
 		masks = append(masks, m)

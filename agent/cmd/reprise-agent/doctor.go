@@ -15,9 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/reprise-rpa/reprise/agent/doctor"
-	"github.com/reprise-rpa/reprise/agent/limits"
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
-	"github.com/reprise-rpa/reprise/internal/workflow"
 )
 
 // selfTestIdle is how long a self test leaves a stream idle: longer than the usual
@@ -146,23 +144,12 @@ func (e *examination) named() string {
 
 // inspected is what of the settings concerns the checks.
 func (e *examination) inspected(s settings) doctor.Settings {
-	d := doctor.Settings{
+	return doctor.Settings{
 		Server: s.Server, CAFile: s.CAFile, TokenFile: s.TokenFile, StateDir: s.StateDir, SecretsDir: s.SecretsDir,
 		Driver: s.Driver, User: s.User, TypeMode: s.TypeMode, MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height),
 		KeepaliveTime: s.KeepaliveTime, KeepaliveTimeout: s.KeepaliveTimeout,
 		Window: e.window, Idle: e.idle, SelfTest: e.selfTest,
 	}
-	if s.PopupsFile != "" {
-		if _, err := workflow.LoadPopups(s.PopupsFile); err != nil {
-			d.Faults = append(d.Faults, "popups-file: "+err.Error())
-		}
-	}
-	if s.LimitsFile != "" {
-		if _, err := limits.Load(s.LimitsFile); err != nil {
-			d.Faults = append(d.Faults, "limits-file: "+err.Error())
-		}
-	}
-	return d
 }
 
 // faultsOf are the faults that an error of settings names, one a line.

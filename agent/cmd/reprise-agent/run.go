@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"log/slog"
 	"os"
@@ -18,7 +17,6 @@ import (
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
-	"github.com/reprise-rpa/reprise/internal/workflow"
 )
 
 func runCommand() *cobra.Command {
@@ -96,30 +94,11 @@ func newAgent(s settings, desktop driver.Driver, log *slog.Logger) (*agent.Agent
 	if s.SecretsDir != "" {
 		cfg.Secrets = agent.SecretsDir(s.SecretsDir)
 	}
-	if s.PopupsFile != "" {
-		rules, err := workflow.LoadPopups(s.PopupsFile)
-		if err != nil {
-			return nil, fmt.Errorf("popups-file: %w", err)
-		}
-		cfg.Popups = link.Popups(rules)
-	}
-	var err error
-	if cfg.Driver, err = limited(s, desktop); err != nil {
-		return nil, err
+	cfg.Popups, cfg.Driver = link.Popups(s.popups), desktop
+	if s.LimitsFile != "" {
+		cfg.Driver = limits.Wrap(desktop, s.limits)
 	}
 	return agent.New(cfg)
-}
-
-// limited is the desktop with the limits of the machine, if it has any.
-func limited(s settings, desktop driver.Driver) (driver.Driver, error) {
-	if s.LimitsFile == "" {
-		return desktop, nil
-	}
-	rules, err := limits.Load(s.LimitsFile)
-	if err != nil {
-		return nil, fmt.Errorf("limits-file: %w", err)
-	}
-	return limits.Wrap(desktop, rules), nil
 }
 
 // openedDesktop is a driver that holds a connection.

@@ -4,15 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-rpa/reprise/agent/limits"
 	"github.com/reprise-rpa/reprise/agent/mask"
 	"github.com/reprise-rpa/reprise/agent/pictures"
 	"github.com/reprise-rpa/reprise/agent/work"
+	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/backoff"
 	"github.com/reprise-rpa/reprise/internal/setting"
+	"github.com/reprise-rpa/reprise/internal/workflow"
 )
 
 // configEnv names the variable with the configuration file's path. It is not the
@@ -56,6 +60,9 @@ type settings struct {
 	LogLevel, LogFormat                                      string
 	LogFile, LimitsFile                                      string
 	LogFileMax, LogFiles                                     int
+
+	popups []*reprisev1.PopupRule // of PopupsFile
+	limits limits.Rules           // of LimitsFile
 }
 
 // defaults are those that differ between an agent in a console and one that is a
@@ -117,7 +124,7 @@ func declareBehaviour(set *setting.Set, s *settings) {
 			Help:  "Bytes of pictures that wait for their upload, in the state directory; beyond that the oldest are lost."},
 		setting.Setting{Name: "min-display", Env: "RPA_MIN_DISPLAY", Value: setting.Dimensions(&s.MinDisplay, setting.Size{Width: 1200, Height: 800}),
 			Help: "Smallest usable display; on a smaller one nothing is executed."},
-		setting.Setting{Name: "masks", Env: "RPA_MASKS", Value: setting.Parsed(&s.Masks, nil, "masks", mask.Parse, mask.Format),
+		setting.Setting{Name: "masks", Env: "RPA_MASKS", Value: setting.Parsed(&s.Masks, nil, "rectangles", mask.Parse, mask.Format),
 			Help: "Rectangles that no picture shows, monitor:left,top,width,height in fractions of the monitor, " +
 				"such as 0:0.1,0.2,0.3,0.4;1:0,0,1,0.05; those of a workflow are added."},
 		setting.Setting{Name: "restless", Env: "RPA_RESTLESS", Value: setting.Parsed(&s.Restless, nil, "rectangles", mask.Parse, mask.Format),
@@ -149,15 +156,35 @@ func declareLog(set *setting.Set, s *settings, d defaults) {
 }
 
 func declareChecks(set *setting.Set, s *settings) {
+	set.Check(func() error { return hostPort(s.Server, "server") }, "server")
 	set.Check(func() error { return needed(s.Machine, "machine") }, "machine")
 	set.Check(func() error { return needed(s.StateDir, "state-dir") }, "state-dir")
 	set.Check(func() error {
 		if s.Driver == driverVirtual {
-			return needed(s.Desktop, "desktop")
+			return errors.Join(needed(s.Desktop, "desktop"), hostPort(s.Desktop, "desktop"))
 		}
 		return nil
 	}, "driver", "desktop")
+	set.Check(func() error { return checkDisplay(*s) }, "driver", "display")
 	set.Check(func() error { return backoff.Policy{Steps: s.Backoff}.Validate() }, "reconnect-backoff")
+	set.Check(func() error { return readRules(s.PopupsFile, &s.popups, workflow.LoadPopups) }, "popups-file")
+	set.Check(func() error { return readRules(s.LimitsFile, &s.limits, limits.Load) }, "limits-file")
+}
+
+// hostPort refuses what no address is; an empty one is another fault.
+func hostPort(address, name string) error {
+	if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
+		return fmt.Errorf("%s: host:port is needed", name)
+	}
+	return nil
+}
+
+// readRules reads the file at path; empty: there is none.
+func readRules[T any](path string, to *T, load func(path string) (T, error)) (err error) {
+	if path != "" {
+		*to, err = load(path)
+	}
+	return err
 }
 
 func needed(value, name string) error {

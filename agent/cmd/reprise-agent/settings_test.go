@@ -28,7 +28,7 @@ var sample = map[string]struct {
 	"ca-file":                    {flag: "c", want: "c"},
 	"state-dir":                  {flag: "other", want: "other"},
 	"secrets-dir":                {flag: "s", want: "s"},
-	"limits-file":                {flag: "l.yaml", want: "l.yaml"},
+	"limits-file":                {flag: "testdata/limits.yaml", want: "testdata/limits.yaml"},
 	"driver":                     {flag: "virtual", want: "virtual", wrong: "vnc"},
 	"desktop":                    {flag: "h:2", want: "h:2"},
 	"display":                    {flag: ":3", want: ":3"},
@@ -40,7 +40,7 @@ var sample = map[string]struct {
 	"min-display":                {flag: "800x600", want: setting.Size{Width: 800, Height: 600}, wrong: "wide"},
 	"masks":                      {flag: "0:0,0,1,0.5", want: []work.Mask{{Width: 1, Height: 0.5}}, wrong: "0:0,0,2,1"},
 	"restless":                   {flag: "0:0,0,1,0.5", want: []work.Mask{{Width: 1, Height: 0.5}}, wrong: "0:0,0,2,1"},
-	"popups-file":                {flag: "p.yaml", want: "p.yaml"},
+	"popups-file":                {flag: "testdata/popups.yaml", want: "testdata/popups.yaml"},
 	"type-mode":                  {flag: "scan_codes", want: "scan_codes", wrong: "morse"},
 	"type-pace":                  {flag: "20ms", env: "0.02", want: 20 * time.Millisecond, wrong: "0"},
 	"restore-clipboard":          {flag: "0s", env: "0", want: time.Duration(0), wrong: "x"},
@@ -182,6 +182,36 @@ func TestEveryWrongValueNamesSettingSourceAndValue(t *testing.T) {
 		if !strings.Contains(err.Error(), w) {
 			t.Errorf("missing %q in:\n%v", w, err)
 		}
+	}
+}
+
+// What a start would stumble over later is told with the other faults, by the flag's name
+// and once.
+func TestFaultsOfWhatSettingsNameAreToldWithTheOthers(t *testing.T) {
+	empty := write(t, t.TempDir(), "empty.yaml", "")
+	_, err := loadWith(t, "", nil, "--popups-file=none.yaml", "--limits-file=none.yaml", "--driver=virtual", "--desktop=nonsense",
+		"--server=nowhere", "--restless=0:0,0,2,1", "--masks=0:0,0,1,1;x")
+	if err == nil {
+		t.Fatal("no fault")
+	}
+	for _, want := range []string{
+		"machine is required", "state-dir is required",
+		"open none.yaml: ", `(popups-file is "none.yaml" from --popups-file)`, `(limits-file is "none.yaml" from --limits-file)`,
+		`desktop: host:port is needed (driver is "virtual" from --driver, desktop is "nonsense" from --desktop)`,
+		`server: host:port is needed (server is "nowhere" from --server)`,
+		`restless: "0:0,0,2,1" from --restless: its width is 2, not within 0 and 1`,
+		`masks: "0:0,0,1,1;x" from --masks: "x": must be rectangles such as`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("missing %q in:\n%v", want, err)
+		}
+	}
+	if _, err = loadWith(t, "", nil, append(needs, "--popups-file="+empty)...); err == nil || strings.Contains(err.Error(), "workflow") ||
+		!strings.Contains(err.Error(), "rules for popups are needed") {
+		t.Errorf("an empty file of rules: %v", err)
+	}
+	if _, err = loadWith(t, "", nil, "--machine=m", "--state-dir=d", "--driver=x11", "--display=left"); err == nil {
+		t.Error("a display that none is")
 	}
 }
 

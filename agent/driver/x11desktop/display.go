@@ -19,6 +19,12 @@ type display struct {
 	screen           int
 }
 
+// CheckDisplay says why a name is none of a display, such as ":0"; nil: it is one.
+func CheckDisplay(name string) error {
+	_, err := parseDisplay(name)
+	return err
+}
+
 // parseDisplay reads "[host]:number[.screen]".
 func parseDisplay(name string) (display, error) {
 	colon := strings.LastIndexByte(name, ':')
