@@ -84,7 +84,7 @@ func TestEveryWordOfOursIsTheSchemas(t *testing.T) {
 			}
 		}
 	}
-	for _, w := range []work.Warning{work.NoScreenChange, work.PopupHandled, work.VisualResolveFailed, work.AlreadyExecuted} {
+	for _, w := range []work.Warning{work.NoScreenChange, work.PopupHandled, work.PopupStayed, work.VisualResolveFailed, work.AlreadyExecuted} {
 		r := l.report(work.Report{Outcome: work.Outcome{}.Warned(w)}, "")
 		if got := word(r.GetWarnings()[0], "WARNING_"); got != string(w) {
 			t.Errorf("%s became %s", w, got)

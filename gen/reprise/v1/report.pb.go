@@ -146,6 +146,8 @@ const (
 	Warning_WARNING_WRONG_WINDOW Warning = 4
 	// The action had been executed before; this is the stored result.
 	Warning_WARNING_ALREADY_EXECUTED Warning = 5
+	// A popup got the input that a rule names and is still there.
+	Warning_WARNING_POPUP_STAYED Warning = 6
 )
 
 // Enum value maps for Warning.
@@ -157,6 +159,7 @@ var (
 		3: "WARNING_VISUAL_RESOLVE_FAILED",
 		4: "WARNING_WRONG_WINDOW",
 		5: "WARNING_ALREADY_EXECUTED",
+		6: "WARNING_POPUP_STAYED",
 	}
 	Warning_value = map[string]int32{
 		"WARNING_UNSPECIFIED":           0,
@@ -165,6 +168,7 @@ var (
 		"WARNING_VISUAL_RESOLVE_FAILED": 3,
 		"WARNING_WRONG_WINDOW":          4,
 		"WARNING_ALREADY_EXECUTED":      5,
+		"WARNING_POPUP_STAYED":          6,
 	}
 )
 
@@ -1122,14 +1126,15 @@ const file_reprise_v1_report_proto_rawDesc = "" +
 	"\x1aERROR_CODE_OUTCOME_UNKNOWN\x10\f\x12\x1d\n" +
 	"\x19ERROR_CODE_INVALID_ACTION\x10\r\x12\x1a\n" +
 	"\x16ERROR_CODE_UNSUPPORTED\x10\x0e\x12\x17\n" +
-	"\x13ERROR_CODE_INTERNAL\x10\x0f*\xb6\x01\n" +
+	"\x13ERROR_CODE_INTERNAL\x10\x0f*\xd0\x01\n" +
 	"\aWarning\x12\x17\n" +
 	"\x13WARNING_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18WARNING_NO_SCREEN_CHANGE\x10\x01\x12\x19\n" +
 	"\x15WARNING_POPUP_HANDLED\x10\x02\x12!\n" +
 	"\x1dWARNING_VISUAL_RESOLVE_FAILED\x10\x03\x12\x18\n" +
 	"\x14WARNING_WRONG_WINDOW\x10\x04\x12\x1c\n" +
-	"\x18WARNING_ALREADY_EXECUTED\x10\x05*v\n" +
+	"\x18WARNING_ALREADY_EXECUTED\x10\x05\x12\x18\n" +
+	"\x14WARNING_POPUP_STAYED\x10\x06*v\n" +
 	"\n" +
 	"Completion\x12\x1a\n" +
 	"\x16COMPLETION_UNSPECIFIED\x10\x00\x12\x1a\n" +
