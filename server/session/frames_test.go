@@ -124,7 +124,7 @@ func TestAWrongFrameEndsItsStreamAndNoOther(t *testing.T) {
 	}{
 		{"the first message is not the hello", [][]byte{reportFrame(t, done)}, codes.InvalidArgument, "HELLO_EXPECTED"},
 		{"a second hello", [][]byte{hello, hello}, codes.InvalidArgument, "HELLO_EXPECTED"},
-		{"a hello for another machine than the token's", [][]byte{helloFrame(t, "desk-3")}, codes.PermissionDenied, ""},
+		{"a hello for another machine than the token's", [][]byte{helloFrame(t, "desk-3")}, codes.PermissionDenied, auth.MachineForbidden},
 		{"a hello for no machine", [][]byte{helloFrame(t, "")}, codes.InvalidArgument, "INVALID_FIELD"},
 		{"a report for another machine", [][]byte{hello, reportFrame(t, forAnother)}, codes.InvalidArgument, "OTHER_MACHINE"},
 		{"a report without an action id", [][]byte{hello, reportFrame(t, nameless)}, codes.InvalidArgument, "INVALID_FIELD"},

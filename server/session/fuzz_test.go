@@ -78,7 +78,7 @@ func undocumented(err error, reasons map[string]bool) string {
 	switch code := status.Code(err); {
 	case err == nil:
 		return ""
-	case code == codes.PermissionDenied && reason == "":
+	case code == codes.PermissionDenied && reason == auth.MachineForbidden:
 		return ""
 	case code != codes.InvalidArgument && code != codes.FailedPrecondition:
 		return "it is no fault of the agent's"

@@ -55,7 +55,7 @@ func TestAnUnknownProtocolIsRefused(t *testing.T) {
 func TestATokenOpensItsOwnMachineAlone(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.token = auth.Identity{Role: auth.RoleAgent, Machine: "desk-2"}
-		refused(t, sessiontest.Open(t, t.Context(), w.conn, sessiontest.Hello(machine, "spool")).End(), codes.PermissionDenied, "")
+		refused(t, sessiontest.Open(t, t.Context(), w.conn, sessiontest.Hello(machine, "spool")).End(), codes.PermissionDenied, auth.MachineForbidden)
 		if w.connected() {
 			t.Error("the machine is shown as connected")
 		}

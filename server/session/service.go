@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/interceptors/auth"
@@ -83,7 +81,7 @@ func (s *Service) connect(st stream) error {
 		return err
 	}
 	if who, ok := auth.From(ctx); ok && !who.MayDrive(hello.GetMachineId()) {
-		return status.Errorf(codes.PermissionDenied, "the token is not for machine %q", hello.GetMachineId())
+		return auth.NotForMachine(hello.GetMachineId())
 	}
 	return s.serve(ctx, st, hello, r, deadline)
 }
