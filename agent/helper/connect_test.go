@@ -245,3 +245,28 @@ func TestB01_WithoutAHelperNothingIsSentAndTheDesktopSaysWhy(t *testing.T) {
 		without()
 	})
 }
+
+func TestTheNextHelperIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesktop(t)
+		served := make(chan error, 1)
+		wait := func(ctx context.Context) { served <- d.Await(ctx) }
+		go wait(t.Context())
+		synctest.Wait()
+		if len(served) > 0 {
+			t.Fatalf("without a helper, Await = %v", <-served)
+		}
+		s := serve(t, d, pipe, of(&bare{}))
+		must(t, <-served)
+		must(t, d.Await(t.Context()))
+		must(t, s.far.Close())
+		synctest.Wait()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go wait(ctx)
+		synctest.Wait()
+		cancel(errChanged)
+		if err := <-served; !errors.Is(err, errChanged) {
+			t.Errorf("Await = %v, want %v", err, errChanged)
+		}
+	})
+}

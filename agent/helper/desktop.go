@@ -223,3 +223,21 @@ func (d *Desktop) helper() (*line, error) {
 	}
 	return l, nil
 }
+
+// Await waits until a helper serves the desktop: what a former one held down is let go
+// of then. It returns ctx's cause if that ends first.
+func (d *Desktop) Await(ctx context.Context) error {
+	for {
+		d.mu.Lock()
+		l, news := d.line, d.news
+		d.mu.Unlock()
+		if l != nil && !l.ended() {
+			return nil
+		}
+		select {
+		case <-news:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

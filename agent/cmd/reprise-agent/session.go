@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,21 @@ func openSession(ctx context.Context, s settings, changed <-chan struct{}, log *
 	d.stop = stop
 	d.supervised.Go(func() { _ = supervisor.Run(ctx) }) // it ends for no other reason
 	return d, nil
+}
+
+// lettingGo is how long a gesture waits for the next helper when its own has died: that
+// one lets go of what is still down, and the person who is asked next has a keyboard.
+const lettingGo = 4 * time.Second
+
+// Do performs one gesture.
+func (d *sessionDesktop) Do(ctx context.Context, in driver.Input) error {
+	err := d.Desktop.Do(ctx, in)
+	if errors.Is(err, helper.ErrEnded) && !driver.NothingSent(err) {
+		wait, done := context.WithTimeout(ctx, lettingGo)
+		defer done()
+		_ = d.Await(wait) // it has its bound, and err is what counts
+	}
+	return err
 }
 
 // Close ends the helper in order.
