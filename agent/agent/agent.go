@@ -132,7 +132,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember,
 		Shower: cmp.Or[runner.Shower](a.cfg.Shower, person), GoOn: person.goOn, Log: log,
 	})
-	eyes := desk{executor: executor, driver: a.cfg.Driver, runner: run}
+	eyes := desk{executor: executor, driver: a.cfg.Driver, runner: run, masks: a.cfg.Masks, restless: a.cfg.Restless}
 	connection := link.New(link.Config{
 		Server: a.cfg.Server, MachineID: a.cfg.MachineID, Token: a.cfg.Token, CAFile: a.cfg.CAFile, Dial: a.cfg.Dial,
 		Runner: run, Desk: eyes, Evidence: evidence, Camera: executor, Version: a.cfg.Version, Backoff: a.cfg.Backoff,

@@ -1,15 +1,19 @@
 package agent_test
 
 import (
+	"bytes"
 	"image"
 	"image/color"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/reprise-rpa/reprise/agent/agent"
+	"github.com/reprise-rpa/reprise/agent/desktop"
 	"github.com/reprise-rpa/reprise/agent/work"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
@@ -179,6 +183,42 @@ func TestAnAgentThatStartsAgainStillMasksWhatItsLastReplayShows(t *testing.T) {
 				t.Errorf("the next process says %v", c.Hello)
 			}
 			w.hides(w.capture(c, &reprisev1.Capture{CaptureId: "c"}).GetPicture())
+		})
+	}
+}
+
+// A slip in the number of a monitor blacks every picture out, or makes a clock count as
+// an effect: it is told once, when the monitors can be known, and not before.
+func TestARectangleOnAMonitorThatIsNotThereIsToldOnce(t *testing.T) {
+	for kind, want := range map[desktop.Kind][]string{
+		desktop.Locked: nil,
+		desktop.Active: {
+			`level=WARN msg="a mask is on a monitor that is not there: pictures are black until it is" detail=7:0,0,0.5,1 count=1`,
+			`level=WARN msg="a restless rectangle is on a monitor that is not there, and counts for nothing" detail=6:0,0,1,1 count=1`,
+		},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			w := newWorld(t)
+			defer w.close()
+			w.screen.become(kind)
+			w.start(func(cfg *agent.Config) {
+				cfg.Log = plain(&log)
+				cfg.Masks = []work.Mask{{Width: 1, Height: 1}, {Monitor: 7, Width: 0.5, Height: 1}}
+				cfg.Restless = []work.Mask{{Monitor: 6, Width: 1, Height: 1}, {Width: 1, Height: 1}}
+			})
+			w.open()
+			pass(time.Minute)
+			w.stop()
+			var told []string
+			for line := range strings.Lines(log.String()) {
+				if strings.Contains(line, "not there") {
+					told = append(told, strings.TrimSpace(line))
+				}
+			}
+			if diff := cmp.Diff(want, told); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", kind, diff)
+			}
 		})
 	}
 }

@@ -72,7 +72,7 @@ func Black(frame *image.RGBA, why string) Masked {
 // monitorOf returns the bounds of the mask's monitor, or why there are none.
 func monitorOf(m work.Mask, monitors []driver.Monitor) (image.Rectangle, string) {
 	if err := Check(m); err != nil {
-		return image.Rectangle{}, err.Error()
+		return image.Rectangle{}, "of a mask: " + err.Error()
 	}
 	for _, monitor := range monitors {
 		if monitor.Index == m.Monitor && !monitor.Bounds.Empty() {
