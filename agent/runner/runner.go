@@ -252,7 +252,7 @@ func (l *loop) carryOut(effect Effect) {
 	case Release:
 		go func() { l.tell(Released{l.release(e)}) }()
 	case GiveUp:
-		l.log.Error("the desktop does not answer; the agent ends, and keys and buttons may still be down")
+		l.log.Error("keys and buttons were not let go of", logkeys.Reason, "the agent ends", logkeys.Error, errSlowRelease)
 	case Execute:
 		l.execute(e)
 	case Stop:

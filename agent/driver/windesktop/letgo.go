@@ -32,7 +32,7 @@ func (d *Driver) played(ctx context.Context, p *player) {
 		return
 	}
 	d.config.Log.WarnContext(ctx, "keys or buttons could not be let go of; it is tried until they are", logkeys.Count, len(p.left))
-	d.left.events = p.left
+	d.left.events, d.rested = p.left, false
 	if d.left.tried {
 		return
 	}
@@ -72,7 +72,7 @@ func (d *Driver) letGoAgain(ctx context.Context) bool {
 		d.left.events = events
 		return false
 	}
-	d.left.tried = false
+	d.left.tried, d.rested = false, true
 	d.config.Log.InfoContext(ctx, "they are let go of")
 	return true
 }

@@ -89,15 +89,32 @@ func TestB19_WhatAPersonLetGoOfIsLeftAlone(t *testing.T) {
 func TestB19_AReleaseBehindALockIsNotBelieved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFake()
-		w.down[vkLControl] = true
+		w.down[vkLControl] = true // of a dead process
 		d, _ := open(t, w, Config{})
-		w.secure, w.locked = true, true
+		lock := func(locked bool) {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.secure, w.locked = locked, locked
+		}
+		lock(true)
 		if err := d.Release(t.Context()); !errors.Is(err, driver.ErrUnavailable) {
 			t.Errorf("%v; want %v", err, driver.ErrUnavailable)
 		}
-		w.secure, w.locked = false, false
+		lock(false)
 		if err := d.Release(t.Context()); err != nil || len(w.downNames()) != 0 {
 			t.Errorf("%v; down: %v", err, w.downNames())
+		}
+		lock(true)
+		if err := d.Release(t.Context()); err != nil {
+			t.Errorf("nothing was pressed since: %v", err)
+		}
+		lock(false)
+		consent(w, time.Hour)
+		if err := d.Do(t.Context(), driver.Drag{From: image.Pt(200, 200), To: image.Pt(300, 300)}); !errors.Is(err, driver.ErrBlocked) {
+			t.Fatal(err)
+		}
+		if err := d.Release(t.Context()); !errors.Is(err, driver.ErrUnavailable) {
+			t.Errorf("with a button down: %v; want %v", err, driver.ErrUnavailable)
 		}
 	})
 }

@@ -58,7 +58,7 @@ var keysAndButtons = func() []uint16 {
 // Release implements driver.Hands. It also lets go of other keys, since a letter
 // that a dead process left down changes what comes next, and the first one takes off
 // the clipboard what a dead process had no time to take off. ErrUnavailable: the desktop
-// is not in reach, and what is down there cannot even be seen.
+// is not in reach, where what is down cannot even be seen, and something may be.
 func (d *Driver) Release(ctx context.Context) error {
 	give, err := d.take(ctx)
 	if err != nil {
@@ -69,8 +69,11 @@ func (d *Driver) Release(ctx context.Context) error {
 		d.swept = true
 		d.clip.sweep(ctx)
 	}
-	if err = d.reachable(ctx); err == nil {
+	switch err = d.reachable(ctx); {
+	case err == nil:
 		err = d.clear(ctx)
+	case d.rested:
+		return nil // nothing was pressed since that is down now
 	}
 	if err != nil {
 		return fmt.Errorf("release: %w", err)
@@ -86,6 +89,7 @@ func (d *Driver) clear(ctx context.Context) error {
 	}
 	down := d.down()
 	if len(down) == 0 {
+		d.rested = true
 		return nil
 	}
 	d.config.Log.WarnContext(ctx, "letting go of keys and buttons that were left down", logkeys.Count, len(down))
@@ -95,6 +99,7 @@ func (d *Driver) clear(ctx context.Context) error {
 	}
 	rested, err := until(ctx, func() bool { down = d.down(); return len(down) == 0 })
 	if err != nil || rested {
+		d.rested = rested
 		return err
 	}
 	return fmt.Errorf("%s stay down: %w", names(down), driver.ErrBlocked)

@@ -145,6 +145,7 @@ type Driver struct {
 	press  press     // the last one that a click or drag made
 	pasted time.Time // when the paste key was pressed last
 	left   leftDown
+	rested bool // all keys and buttons were up, and what was pressed since is let go of
 	clip   clipboard
 	swept  bool // the clipboard was looked at for what a dead process left there
 }
