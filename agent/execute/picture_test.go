@@ -4,6 +4,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -60,6 +61,17 @@ func TestB03_APlaceOnAPictureMeansThatPlaceOfTheDesktop(t *testing.T) {
 			o := job(on(c.picture, c.x, c.y), 1<<20)
 			if !o.Success() || len(s.inputs) != 1 || s.inputs[0].(driver.Click).At != c.want || o.Method != "picture_point" {
 				t.Errorf("pixel %d, %d at scale %v: %s %s, %v, want %v", c.x, c.y, c.picture.Scale, verdict(o), o.Message, s.inputs, c.want)
+			}
+		}
+		for _, far := range []*work.Picture{
+			whole, {Origin: whole.Origin, Scale: 64, Geometry: whole.Geometry},
+			{Origin: work.Position{X: math.MinInt32 + 50}, Scale: 64, Geometry: whole.Geometry}, // in 32 bits the sum is a place on the screen
+		} {
+			for _, x := range []int{600, 1 << 26, math.MaxInt32} {
+				s.inputs = nil
+				if o := job(on(far, x, 1), 1<<20); o.Code != work.TargetOffScreen || len(s.inputs) != 0 {
+					t.Errorf("pixel %d at scale %v: %s %s, %v", x, far.Scale, verdict(o), o.Message, s.inputs)
+				}
 			}
 		}
 		s.inputs = nil

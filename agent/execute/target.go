@@ -228,9 +228,14 @@ func (r *run) onPicture(ctx context.Context, p work.PicturePoint) (place, error)
 	if now := driver.Geometry(monitors); now != p.Geometry {
 		return place{}, faultf(work.TargetOffScreen, "the monitors have changed since the picture was taken: their geometry was %s, and is %s", p.Geometry, now)
 	}
-	// The middle of the pixel, in pixels of the screen.
-	at := func(origin, pixel int) int { return origin + int(math.Floor(p.Scale*(float64(pixel)+0.5))) }
-	return r.onScreen(ctx, place{image.Pt(at(p.Origin.X, p.X), at(p.Origin.Y, p.Y)), methodPicturePoint, 1})
+	// The middle of the pixel, in pixels of the screen. Where an int has 32 bits, the sum
+	// for one far beyond the picture could come round to a place on the screen.
+	at := func(origin, pixel int) float64 { return float64(origin) + math.Floor(p.Scale*(float64(pixel)+0.5)) }
+	x, y := at(p.Origin.X, p.X), at(p.Origin.Y, p.Y)
+	if max(math.Abs(x), math.Abs(y)) > math.MaxInt32 {
+		return place{}, faultf(work.TargetOffScreen, "the pixel (%d, %d) is not of the picture", p.X, p.Y)
+	}
+	return r.onScreen(ctx, place{image.Pt(int(x), int(y)), methodPicturePoint, 1})
 }
 
 // monitor returns the monitor that fractions refer to.
