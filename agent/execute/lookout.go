@@ -61,6 +61,7 @@ func (l *lookout) look(ctx context.Context) (vision.Match, error) {
 	if l.last != nil && l.region == o.Region && l.last.Rect == frame.Image.Rect && bytes.Equal(l.last.Pix, frame.Image.Pix) {
 		return vision.Match{}, l.result
 	}
+	o.Done = ctx.Done()
 	match, err := vision.Find(frame.Image, l.anchor, o)
 	if errors.Is(err, vision.ErrUniform) || errors.Is(err, vision.ErrInvalid) {
 		err = faultf(work.InvalidAction, "%v", err)

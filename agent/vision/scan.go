@@ -22,7 +22,8 @@ const slack = 1e-9
 // strip is how many places beside each other are looked at together.
 const strip = 32
 
-// inBands calls do for parts of [0, n), one part for each processor, at once.
+// inBands calls do for parts of [0, n), one part for each processor, at once. A panic in
+// one of them is the caller's: in a goroutine of its own nobody could recover from it.
 func inBands(n int, do func(from, to int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers < 2 {
@@ -30,15 +31,28 @@ func inBands(n int, do func(from, to int)) {
 		return
 	}
 	var wait sync.WaitGroup
+	panics := make(chan any, workers)
 	for i := range workers {
-		wait.Go(func() { do(i*n/workers, (i+1)*n/workers) })
+		wait.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					panics <- p
+				}
+			}()
+			do(i*n/workers, (i+1)*n/workers)
+		})
 	}
 	wait.Wait()
+	select {
+	case p := <-panics:
+		panic(p)
+	default:
+	}
 }
 
 // scan scores every place of the screen. It returns all that reach the least
 // score, and the best one of all if it comes near it.
-func scan(screen plane, t *template, minScore float64) ([]Match, Match) {
+func scan(screen plane, t *template, minScore float64, done <-chan struct{}) ([]Match, Match) {
 	var grids [][]float32
 	for _, g := range t.grids {
 		grids = append(grids, boxes(screen, g.width, g.height))
@@ -46,7 +60,7 @@ func scan(screen plane, t *template, minScore float64) ([]Match, Match) {
 	var lock sync.Mutex
 	bands := map[int]*band{}
 	inBands(screen.h-t.h+1, func(from, to int) {
-		b := &band{screen: screen, template: t, boxes: grids, minScore: minScore}
+		b := &band{screen: screen, template: t, boxes: grids, minScore: minScore, done: done}
 		b.raise()
 		b.scan(from, to)
 		lock.Lock()
@@ -72,6 +86,7 @@ type band struct {
 	template *template
 	boxes    [][]float32 // of each grid of the template
 	minScore float64
+	done     <-chan struct{}
 	hits     []Match
 	best     Match
 	least    float64 // score of a place that still matters
@@ -104,7 +119,7 @@ func (b *band) scan(from, to int) {
 			inner[i], b.inner[i] = &c, make([]float64, places)
 		}
 	}
-	for y := from; y < to; y++ {
+	for y := from; y < to && !ended(b.done); y++ {
 		whole.slideTo(y)
 		whole.measure(t.w, b.sums, b.energies)
 		for i, c := range inner {

@@ -21,10 +21,12 @@ func search(screen, anchor image.Image, o Options) ([]Match, Match, error) {
 	if anchor.Bounds().Empty() {
 		return nil, Match{}, fmt.Errorf("%w: the anchor is empty", ErrInvalid)
 	}
-	s := searcher{screen: screen, region: region, anchor: luma(anchor, anchor.Bounds()), minScore: o.MinScore}
+	s := searcher{screen: screen, region: region, anchor: luma(anchor, anchor.Bounds()), minScore: o.MinScore, done: o.Done}
 	for _, scales := range turns {
 		for _, scale := range scales {
-			s.try(scale)
+			if s.try(scale); ended(o.Done) {
+				return nil, Match{}, ErrStopped
+			}
 		}
 		if len(s.hits) > 0 {
 			break
@@ -49,11 +51,22 @@ type searcher struct {
 	region   image.Rectangle
 	anchor   plane
 	minScore float64
+	done     <-chan struct{}
 
 	plane   plane   // the region, once a size fitted
 	hits    []Match // of all sizes so far, in the region's coordinates
 	best    Match
 	refused error // why the first size that did not fit did not
+}
+
+// ended says whether a search is to end.
+func ended(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }
 
 func (s *searcher) try(scale float64) {
@@ -65,7 +78,7 @@ func (s *searcher) try(scale float64) {
 	if s.plane.pix == nil {
 		s.plane = luma(s.screen, s.region)
 	}
-	hits, best := scan(s.plane, t, s.minScore)
+	hits, best := scan(s.plane, t, s.minScore, s.done)
 	s.hits = append(s.hits, hits...)
 	if best.Score > s.best.Score {
 		s.best = best

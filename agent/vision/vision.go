@@ -45,6 +45,9 @@ type Options struct {
 	// the anchor does not fit or has no structure is passed over, unless that
 	// is so in all. Empty means 1 alone. Ratios lists the usual ones.
 	Scales []float64
+	// Done ends a search when it is closed, within a line of the screen; nil: nothing
+	// does. A large screen takes seconds in several sizes.
+	Done <-chan struct{}
 }
 
 const defaultMargin = 0.03
@@ -76,6 +79,8 @@ var (
 	ErrTooLarge = errors.New("the anchor is larger than the searched region")
 	// ErrInvalid says that options or pictures make no sense.
 	ErrInvalid = errors.New("invalid")
+	// ErrStopped says that Options.Done ended the search.
+	ErrStopped = errors.New("the search was stopped")
 )
 
 // NotFoundError says how close the search came.
