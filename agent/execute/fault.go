@@ -49,6 +49,7 @@ var driverCodes = []struct {
 }{
 	{driver.ErrUnavailable, work.DesktopUnavailable},
 	{driver.ErrStopped, work.Person},
+	{driver.ErrPerson, work.Person},
 	{driver.ErrBlocked, work.InputBlocked},
 	{driver.ErrOffScreen, work.TargetOffScreen},
 	{driver.ErrNotInFront, work.WrongWindow},

@@ -21,6 +21,7 @@ func TestADriversFaultIsNamedWithHowMuchWasSent(t *testing.T) {
 		{driver.ErrUnavailable, 3, "outcome_unknown unknown not_checked"},
 		{driver.ErrStopped, 0, "person not_started not_checked"},
 		{driver.ErrStopped, 2, "person unknown not_checked"},
+		{driver.ErrPerson, 1, "person unknown not_checked"},
 		{driver.ErrBlocked, 0, "input_blocked not_started not_checked"},
 		{driver.ErrBlocked, 1, "input_blocked unknown not_checked"},
 		{driver.ErrOffScreen, 0, "target_off_screen not_started not_checked"},

@@ -291,5 +291,5 @@ func TestB17_AGestureThatTheSystemBlockedIsNeverReportedAsDone(t *testing.T) {
 
 var sentinels = []error{
 	driver.ErrUnavailable, driver.ErrBlocked, driver.ErrOffScreen, driver.ErrNotInFront,
-	driver.ErrGone, driver.ErrHung, driver.ErrUnsupported, driver.ErrStopped,
+	driver.ErrGone, driver.ErrHung, driver.ErrUnsupported, driver.ErrStopped, driver.ErrPerson,
 }

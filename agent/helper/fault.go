@@ -28,6 +28,7 @@ var kinds = []struct {
 	{driver.ErrHung, helperv1.FaultKind_FAULT_KIND_HUNG},
 	{driver.ErrUnsupported, helperv1.FaultKind_FAULT_KIND_UNSUPPORTED},
 	{driver.ErrStopped, helperv1.FaultKind_FAULT_KIND_STOPPED},
+	{driver.ErrPerson, helperv1.FaultKind_FAULT_KIND_PERSON},
 	{errCalledOff, helperv1.FaultKind_FAULT_KIND_CALLED_OFF},
 }
 

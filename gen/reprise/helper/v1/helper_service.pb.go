@@ -52,21 +52,24 @@ const (
 	FaultKind_FAULT_KIND_STOPPED FaultKind = 8
 	// The service stopped the gesture; the caller's reason takes its place.
 	FaultKind_FAULT_KIND_CALLED_OFF FaultKind = 9
+	// Somebody's own mouse was in the way.
+	FaultKind_FAULT_KIND_PERSON FaultKind = 10
 )
 
 // Enum value maps for FaultKind.
 var (
 	FaultKind_name = map[int32]string{
-		0: "FAULT_KIND_UNSPECIFIED",
-		1: "FAULT_KIND_UNAVAILABLE",
-		2: "FAULT_KIND_BLOCKED",
-		3: "FAULT_KIND_OFF_SCREEN",
-		4: "FAULT_KIND_NOT_IN_FRONT",
-		5: "FAULT_KIND_GONE",
-		6: "FAULT_KIND_HUNG",
-		7: "FAULT_KIND_UNSUPPORTED",
-		8: "FAULT_KIND_STOPPED",
-		9: "FAULT_KIND_CALLED_OFF",
+		0:  "FAULT_KIND_UNSPECIFIED",
+		1:  "FAULT_KIND_UNAVAILABLE",
+		2:  "FAULT_KIND_BLOCKED",
+		3:  "FAULT_KIND_OFF_SCREEN",
+		4:  "FAULT_KIND_NOT_IN_FRONT",
+		5:  "FAULT_KIND_GONE",
+		6:  "FAULT_KIND_HUNG",
+		7:  "FAULT_KIND_UNSUPPORTED",
+		8:  "FAULT_KIND_STOPPED",
+		9:  "FAULT_KIND_CALLED_OFF",
+		10: "FAULT_KIND_PERSON",
 	}
 	FaultKind_value = map[string]int32{
 		"FAULT_KIND_UNSPECIFIED":  0,
@@ -79,6 +82,7 @@ var (
 		"FAULT_KIND_UNSUPPORTED":  7,
 		"FAULT_KIND_STOPPED":      8,
 		"FAULT_KIND_CALLED_OFF":   9,
+		"FAULT_KIND_PERSON":       10,
 	}
 )
 
@@ -3519,7 +3523,7 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x05truth\x18\x06 \x01(\bH\x00R\x05truth\x127\n" +
 	"\bduration\x18\a \x01(\v2\x19.google.protobuf.DurationH\x00R\bduration\x124\n" +
 	"\x06moment\x18\b \x01(\v2\x1a.google.protobuf.TimestampH\x00R\x06momentB\a\n" +
-	"\x05value*\x8c\x02\n" +
+	"\x05value*\xa3\x02\n" +
 	"\tFaultKind\x12\x1a\n" +
 	"\x16FAULT_KIND_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16FAULT_KIND_UNAVAILABLE\x10\x01\x12\x16\n" +
@@ -3530,7 +3534,9 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x0fFAULT_KIND_HUNG\x10\x06\x12\x1a\n" +
 	"\x16FAULT_KIND_UNSUPPORTED\x10\a\x12\x16\n" +
 	"\x12FAULT_KIND_STOPPED\x10\b\x12\x19\n" +
-	"\x15FAULT_KIND_CALLED_OFF\x10\t2\xf4\b\n" +
+	"\x15FAULT_KIND_CALLED_OFF\x10\t\x12\x15\n" +
+	"\x11FAULT_KIND_PERSON\x10\n" +
+	"2\xf4\b\n" +
 	"\rHelperService\x12G\n" +
 	"\x04Open\x12\x1e.reprise.helper.v1.OpenRequest\x1a\x1f.reprise.helper.v1.OpenResponse\x12E\n" +
 	"\x02Do\x12\x1c.reprise.helper.v1.DoRequest\x1a\x1d.reprise.helper.v1.DoResponse(\x010\x01\x12P\n" +
