@@ -64,6 +64,8 @@ func Markdown() string {
 
 const manual = `# Settings of reprised
 
+These are the server's. An agent has its own, in [deploy.md](deploy.md#the-settings-of-an-agent); both read the way that follows.
+
 Each setting is a flag (` + "`--orphan-timeout 45s`" + `), a line of the YAML file that ` + "`--config`" + ` or ` + "`RPA_CONFIG`" + ` names
 (` + "`orphan-timeout: 45s`" + `) and an environment variable (` + "`RPA_WATCHDOG_ORPHAN_TIMEOUT_S=45`" + `). A flag wins over the
 environment, the environment over the file, the file over the default. An empty variable counts as not set.
