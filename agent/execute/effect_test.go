@@ -27,6 +27,8 @@ func (b blind) Capture(ctx context.Context) (driver.Picture, error) {
 	return b.screen.Capture(ctx)
 }
 
+func (b breaks) KeepFirst(sha256 string, png []byte) string { return b.Keep(sha256, png) }
+
 // executed executes an action at a desktop, with a shelf for its pictures.
 func executed(t *testing.T, cfg execute.Config, a work.Action) work.Outcome {
 	t.Helper()
@@ -113,5 +115,15 @@ func TestAPanicWhileAPictureIsPackedCostsThePictureAlone(t *testing.T) {
 				t.Errorf("picture %d: %s, before %v, after %v", at, verdict(o), o.Before, o.After)
 			}
 		})
+	}
+}
+
+func TestAPanicOverAPictureThatSomebodyWaitsForIsItsAnswer(t *testing.T) {
+	e := execute.New(execute.Config{Driver: newScreen(), Evidence: breaks{&shelf{kept: map[string][]byte{}}, new(int), 1}})
+	if o := e.Picture(t.Context(), nil); o.Code != work.Internal || o.After != nil || strings.Contains(o.Message, "goroutine") {
+		t.Errorf("%s: %q", verdict(o), o.Message)
+	}
+	if o := e.Picture(t.Context(), nil); o.After == nil {
+		t.Errorf("the next one: %s: %q", verdict(o), o.Message)
 	}
 }

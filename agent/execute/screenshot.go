@@ -53,7 +53,7 @@ func goneFault(err error) error {
 
 // keep packs a picture, hands it over and names it; nil: it can't be packed.
 func (r *run) keep(frame shot, settled bool) (kept *work.Picture) {
-	err := guarded(func() error {
+	err := r.guarded(func() error {
 		named, err := frame.named(r.masks, delivery{r.packer.pack, r.job.Settings.MaxPicture, r.cfg.Evidence.Keep})
 		kept = named
 		return err
@@ -68,19 +68,23 @@ func (r *run) keep(frame shot, settled bool) (kept *work.Picture) {
 
 // ahead packs a picture that keep is probably asked for next. A fault shows in keep.
 func (r *run) ahead(frame shot) {
-	_ = guarded(func() error {
+	_ = r.guarded(func() error {
 		r.packer.ahead(frame.masked(r.masks).Image)
 		return nil
 	})
 }
 
+// errPanic says that a picture made the agent panic.
+var errPanic = errors.New("a picture made the agent panic")
+
 // guarded makes an error of a panic: the action's input is on its way, or sent, and a
 // picture of it is no reason not to know how it came out. In a goroutine of its own it
 // would end the process.
-func guarded(do func() error) (err error) {
+func (e *Executor) guarded(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			e.cfg.Log.Error("a picture made the agent panic", logkeys.Error, fmt.Sprint(p), logkeys.Stack, string(debug.Stack()))
+			err = errPanic
 		}
 	}()
 	return do()

@@ -111,7 +111,11 @@ func (r *run) shoot(ctx context.Context) (shot, error) {
 // knew of it: the newest dispatch, what has begun, what another replay left.
 func (e *Executor) Picture(ctx context.Context, masks []work.Mask) work.Outcome {
 	r := &run{Executor: e, masks: union(e.cfg.Masks, masks)}
-	picture, err := r.picture(ctx)
+	var picture *work.Picture
+	err := r.guarded(func() (err error) {
+		picture, err = r.picture(ctx)
+		return err
+	})
 	if err != nil {
 		code, message := codeOf(ctx, err)
 		return work.Failure(code, work.NotStarted, message)

@@ -45,7 +45,7 @@ func (l *loop) goOn() {
 		if before != nil {
 			<-before
 		}
-		if err := l.cfg.GoOn(l.ctx); err != nil {
+		if err := l.guarded(func() error { return l.cfg.GoOn(l.ctx) }); err != nil {
 			l.log.Warn("the person's stop was not taken back at the desktop", logkeys.Error, err)
 		}
 	}()
@@ -141,13 +141,28 @@ func (l *loop) perform(ctx context.Context, job work.Job) (ended Event) {
 // errSlowRelease says that letting go took too long.
 var errSlowRelease = fmt.Errorf("the desktop did not let go within %v", releaseTime)
 
+// errPanic says that the desktop's driver panicked.
+var errPanic = errors.New("the desktop's driver panicked")
+
+// guarded makes an error of a panic: what is done beside the executor must not end the
+// process either.
+func (l *loop) guarded(do func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			l.log.Error("the desktop's driver panicked", logkeys.Error, fmt.Sprint(p), logkeys.Stack, string(debug.Stack()))
+			err = errPanic
+		}
+	}()
+	return do()
+}
+
 // release lets go of every key, or returns why not. A desktop that was never there
 // can't be let go of; that is no fault while nothing was pressed. A failure is told once,
 // until it is over.
 func (l *loop) release(e Release) error {
 	ctx, stop := context.WithTimeoutCause(l.ctx, releaseTime, errSlowRelease)
 	defer stop()
-	err := l.cfg.Release(ctx)
+	err := l.guarded(func() error { return l.cfg.Release(ctx) })
 	log := l.log.With(logkeys.Reason, e.Why)
 	switch {
 	case err == nil && e.Again:

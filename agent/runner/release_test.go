@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/reprise-rpa/reprise/agent/runner"
 	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
 )
@@ -24,6 +25,29 @@ func TestAPanicInTheExecutorIsAReportAndLetsGoOfTheKeys(t *testing.T) {
 		if r.released.Load() != 1 {
 			t.Errorf("released %d times", r.released.Load())
 		}
+		r.end()
+	})
+}
+
+func TestAPanicBesideTheExecutorEndsNoProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		r := newRig(t, dir(t), func(ctx context.Context, job work.Job) work.Outcome {
+			if calls++; calls == 1 {
+				panic("no such desktop")
+			}
+			return click(ctx, job)
+		})
+		r.panics.Store(1) // letting go
+		r.handle(ask("a", "a1"))
+		r.expect("progress a1 false", "report a1 internal not_started")
+		synctest.Wait()
+		r.handle(runner.PersonActs{Wish: work.PersonStops, By: "stop key"})
+		r.expect("ask to stop")
+		r.panics.Store(1) // going on
+		r.handle(runner.PersonActs{Wish: work.PersonGoesOn})
+		r.handle(ask("b", "b1"))
+		r.expect("progress b1 false", "report b1 success completed")
 		r.end()
 	})
 }

@@ -67,6 +67,7 @@ type rig struct {
 	released atomic.Int32
 	stuck    atomic.Int32 // so many releases fail
 	hangs    atomic.Int32 // so many last as long as they may
+	panics   atomic.Int32 // so many calls of the desktop panic
 }
 
 func newRig(t *testing.T, fs spool.FS, execute executor) *rig {
@@ -93,6 +94,7 @@ func newRigAt(t *testing.T, fs spool.FS, execute executor, free <-chan struct{})
 				<-ctx.Done()
 				return context.Cause(ctx)
 			}
+			r.breaks()
 			r.released.Add(1)
 			if r.stuck.Load() > 0 {
 				r.stuck.Add(-1)
@@ -100,12 +102,20 @@ func newRigAt(t *testing.T, fs spool.FS, execute executor, free <-chan struct{})
 			}
 			return nil
 		},
+		GoOn: func(context.Context) error { r.breaks(); return nil },
 	})
 	ctx, stop := context.WithCancelCause(t.Context())
 	r.stop = stop
 	go func() { r.ended <- r.runner.Run(ctx) }()
 	r.open(nil)
 	return r
+}
+
+// breaks panics as often as the test wants.
+func (r *rig) breaks() {
+	if r.panics.Add(-1) >= 0 {
+		panic("no such desktop")
+	}
 }
 
 // open opens a stream that says whether it vouches for an action; nil: it does.
