@@ -3,9 +3,11 @@
 package cases
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/testkit"
@@ -43,10 +45,12 @@ func openService(t *testing.T, p play, flags ...string) *theatre {
 // service runs one of the service's commands, and returns what it says.
 func (th *theatre) service(command string, flags ...string) (string, error) {
 	th.t.Helper()
+	ctx, done := context.WithTimeout(context.WithoutCancel(th.ctx), time.Minute) // also when the test is over
+	defer done()
 	args := append([]string{filepath.Join(th.Bin, "reprise-agent.exe"), "service", command}, flags...)
-	p, err := testkit.Start(th.ctx, "service "+command, th.Log, nil, "wine", args...)
+	p, err := testkit.Start(ctx, "service "+command, th.Log, nil, "wine", args...)
 	th.must(err)
-	err = p.Wait(th.ctx)
+	err = p.Wait(ctx)
 	return p.Output(), err
 }
 
