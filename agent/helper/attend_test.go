@@ -125,6 +125,7 @@ func TestAStopStandsThoughItsHelperIsReplaced(t *testing.T) {
 		d.Absent(desktop.State{Kind: desktop.NoUser})
 		refused()
 		serve(t, d, pipe, of(next))
+		synctest.Wait() // it is attended now
 		refused()
 		must(t, d.GoOn(t.Context()))
 		must(t, d.Do(t.Context(), driver.Type{Text: "text"}))
@@ -197,6 +198,7 @@ func TestAPauseIsShownAgainByEachNewHelperUntilItIsHidden(t *testing.T) {
 			t.Errorf("(-want +shown):\n%s", diff)
 		}
 		must(t, d.ShowPause(t.Context(), driver.Notice{PauseID: "b"}))
+		must(t, d.ShowPause(t.Context(), driver.Notice{PauseID: "b"})) // the desktop keeps it as it is
 		must(t, d.ShowPause(t.Context(), notice))
 		must(t, d.HidePause(t.Context(), "a"))
 		second := &full{}
@@ -207,7 +209,7 @@ func TestAPauseIsShownAgainByEachNewHelperUntilItIsHidden(t *testing.T) {
 		third := &full{}
 		serve(t, d, pipe, of(third))
 		for i, want := range [][]string{
-			{"release", "show a", "show b", "show a", "hide a", "release"}, {"release", "show b", "release"}, {"release"},
+			{"release", "show a", "show b", "show b", "show a", "hide a", "release"}, {"release", "show b", "release"}, {"release"},
 		} {
 			if diff := cmp.Diff(want, []*full{first, second, third}[i].calls()); diff != "" {
 				t.Errorf("helper %d was asked (-want +got):\n%s", i, diff)

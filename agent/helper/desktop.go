@@ -196,12 +196,13 @@ func (d *Desktop) unset(l *line, state desktop.State) bool {
 	return true
 }
 
-// lost takes the line away of a helper that has gone. What it has answered is still
-// read: gRPC is closed when the gesture in it has returned.
+// lost takes the line away of a helper that has gone. What it has said is still read:
+// gRPC is closed when its last words are logged, and the gesture in it has returned.
 func (d *Desktop) lost(l *line) {
 	if !d.unset(l, desktop.State{Kind: desktop.Disconnected, Detail: "the helper in the user's session has gone"}) {
 		return
 	}
+	<-l.followed
 	d.cfg.Log.Warn("the helper has gone", logkeys.Error, l.wire.reason().Error())
 	d.hands <- struct{}{}
 	give(d.hands)

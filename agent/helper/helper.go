@@ -59,7 +59,8 @@ const (
 	// is ready meanwhile may have to wait for.
 	partSize = 512 << 10
 	// streamWindow and connWindow are how many bytes of one call, and of all, may be
-	// under way: the pictures of several calls do not use up what the others need.
+	// under way before the other end has taken them. They do not adapt: what gRPC would
+	// ask the other end for that costs more than the memory.
 	streamWindow = 4 << 20
 	connWindow   = 32 << 20
 	// pingAfter and pingTime are after how long without a word the service asks whether

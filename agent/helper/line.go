@@ -32,12 +32,13 @@ type line struct {
 	leave    context.CancelCauseFunc
 	elements bool
 	attended bool
-	last     uint64 // number of the last gesture; the desktop's hands guard it
+	last     uint64        // number of the last gesture; the desktop's hands guard it
+	followed chan struct{} // closed when all that the helper logged is logged
 }
 
 // newLine speaks gRPC on a connection whose other end has proven that it is the helper.
 func newLine(ctx context.Context, conn net.Conn) (*line, error) {
-	l := &line{wire: newWire(conn, false)}
+	l := &line{wire: newWire(conn, false), followed: make(chan struct{})}
 	var err error
 	l.conn, err = grpc.NewClient("passthrough:///helper",
 		grpc.WithContextDialer(l.wire.dial), grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -74,7 +75,9 @@ func (l *line) ended() bool {
 
 // open has the desktop opened.
 func (l *line) open(ctx context.Context, version string, s Settings) error {
-	answer, err := l.client.Open(ctx, &helperv1.OpenRequest{Version: version, Settings: encodeSettings(s)})
+	bound, done := untimed(ctx)
+	defer done()
+	answer, err := l.client.Open(bound, &helperv1.OpenRequest{Version: version, Settings: encodeSettings(s)})
 	switch {
 	case err != nil:
 		return l.failed(ctx, err)
@@ -224,6 +227,7 @@ func (l *line) capture(ctx context.Context, req *helperv1.CaptureRequest) (drive
 
 // follow logs what the helper logs, until the line ends.
 func (l *line) follow(log *slog.Logger) {
+	defer close(l.followed)
 	handler := log.With(logkeys.Peer, "helper").Handler()
 	stream, err := l.client.Log(l.life, &helperv1.LogRequest{})
 	for err == nil {

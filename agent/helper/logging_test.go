@@ -65,15 +65,22 @@ func TestTheServiceLogsWhatTheHelperLogs(t *testing.T) {
 		d := helper.New(helper.Config{Version: "v1", Log: slog.New(lines), Settings: helper.Settings{LogLevel: slog.LevelDebug}})
 		t.Cleanup(func() { must(t, d.Close()) })
 		log := helper.NewLog()
+		releases := 0
+		b := &bare{release: func(context.Context) error {
+			if releases++; releases == 2 {
+				log.Logger().Warn("the last words")
+			}
+			return nil
+		}}
 		log.Logger().Info("before anybody listens")
 		log.Logger().Debug("of no interest yet")
-		s, err := pair(t, d, helper.ServerConfig{Secret: secret, Version: "v1", Open: of(&bare{}), Log: log})
+		s, err := pair(t, d, helper.ServerConfig{Secret: secret, Version: "v1", Open: of(b), Log: log})
 		must(t, err)
+		synctest.Wait() // the log is followed now
 		log.Logger().With("a", 1, "b", true).WithGroup("g").With("c", "two words").Debug("d\xffe",
 			"u", uint64(1)<<63, "f", 1.5, "for", time.Second, "at", time.Unix(0, 0).UTC().Local(), "v", valuer{}, slog.Group("", slog.String("in", "line")),
 			"err", errors.New("why"), "nil", nil)
 		s.end(errChanged)
-		log.Logger().Warn("the last words")
 		_ = s.wait()
 		synctest.Wait()
 		want := []string{
