@@ -14,7 +14,7 @@ const (
 	SecureDesktop                   // the secure desktop is shown, such as a UAC consent
 	NoUser                          // no user is logged on
 	DisplayTooSmall                 // the display is smaller than the least usable size
-	AgentImpaired                   // the agent cannot keep its journal
+	AgentImpaired                   // the agent itself cannot work: it cannot keep its journal, or its helper is not there
 	ElevatedWindow                  // a window with more rights than the agent is in front: input does not reach it
 )
 

@@ -272,7 +272,7 @@ func TestB11_AServiceThatEndsLeavesNoHelper(t *testing.T) {
 	go func() { done <- s.Run(ctx) }()
 	<-up
 	cancel(errStopped)
-	if err = <-done; !errors.Is(err, errStopped) || errors.Is(err, errNotEnded) {
+	if err = <-done; !errors.Is(err, errStopped) || errors.Is(err, ErrNotEnded) {
 		t.Errorf("Run = %v", err)
 	}
 }

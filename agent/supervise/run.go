@@ -13,9 +13,9 @@ import (
 // every change is told of, and not on every Windows.
 const pollEvery = time.Second
 
-// errNotEnded says that a helper's process is still there after it was killed. It is
+// ErrNotEnded says that a helper's process is still there after it was killed. It is
 // in a job that ends with this process.
-var errNotEnded = errors.New("supervise: the helper has not ended although it was killed")
+var ErrNotEnded = errors.New("supervise: the helper has not ended although it was killed")
 
 // Run keeps a helper in the right session until ctx ends. It then ends the helper in
 // order, and returns the cause of ctx. It is called once.
@@ -116,7 +116,7 @@ func (r *run) stop() error {
 		r.over(end)
 		return nil
 	case <-patience.C:
-		return errNotEnded
+		return ErrNotEnded
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/helper"
 	"github.com/reprise-rpa/reprise/agent/supervise"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // errClosed ends the supervision when the agent has ended.
@@ -50,7 +51,11 @@ func openSession(ctx context.Context, s settings, changed <-chan struct{}, log *
 	}
 	ctx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	d.stop = stop
-	d.supervised.Go(func() { _ = supervisor.Run(ctx) }) // it ends for no other reason
+	d.supervised.Go(func() {
+		if err := supervisor.Run(ctx); errors.Is(err, supervise.ErrNotEnded) { // else it ended as it should
+			log.Error("the helper is left behind", logkeys.Error, err)
+		}
+	})
 	return d, nil
 }
 

@@ -40,8 +40,9 @@ const (
 	DesktopStateKind_DESKTOP_STATE_KIND_NO_USER DesktopStateKind = 5
 	// The display is smaller than the least usable size.
 	DesktopStateKind_DESKTOP_STATE_KIND_DISPLAY_TOO_SMALL DesktopStateKind = 6
-	// The agent cannot keep its journal, because its disk is full for one: it
-	// executes nothing rather than execute untracked.
+	// The agent itself cannot work: it cannot keep its journal, because its disk is
+	// full for one, and executes nothing rather than execute untracked; or its helper
+	// in the user's session is not there yet, or ended.
 	DesktopStateKind_DESKTOP_STATE_KIND_AGENT_IMPAIRED DesktopStateKind = 7
 	// A window of a program with more rights than the agent is in front: Windows keeps
 	// the agent's input from it.
