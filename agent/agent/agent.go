@@ -135,7 +135,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	eyes := desk{executor: executor, driver: a.cfg.Driver, runner: run, masks: a.cfg.Masks, restless: a.cfg.Restless}
 	connection := link.New(link.Config{
 		Server: a.cfg.Server, MachineID: a.cfg.MachineID, Token: a.cfg.Token, CAFile: a.cfg.CAFile, Dial: a.cfg.Dial,
-		Runner: run, Desk: eyes, Evidence: evidence, Camera: executor, Version: a.cfg.Version, Backoff: a.cfg.Backoff,
+		Runner: run, Desk: eyes, Evidence: evidence, Camera: executor, Connected: person.showServer, Version: a.cfg.Version, Backoff: a.cfg.Backoff,
 		KeepaliveTime: a.cfg.KeepaliveTime, KeepaliveTimeout: a.cfg.KeepaliveTimeout, Random: a.cfg.Random, Log: log,
 	})
 	log.Info("the agent starts", logkeys.Spool, journal.ID(), logkeys.Boot, boot, "last_exit", journal.LastExit())

@@ -34,7 +34,9 @@ type attendant struct {
 
 func newAttendant(d driver.Driver, log *slog.Logger) *attendant {
 	desktop, _ := d.(driver.Attended)
-	return &attendant{desktop: desktop, queue: make(chan func(context.Context) error, maxNotices), log: log}
+	a := &attendant{desktop: desktop, queue: make(chan func(context.Context) error, maxNotices), log: log}
+	a.showServer(false) // until there is one
+	return a
 }
 
 // attend tells the runner what the person does, until ctx ends.
@@ -93,6 +95,11 @@ func (a *attendant) Show(p work.Pause) {
 // Hide implements runner.Shower.
 func (a *attendant) Hide(_, pauseID string) {
 	a.put(func(ctx context.Context) error { return a.desktop.HidePause(ctx, pauseID) })
+}
+
+// showServer shows whether there is a stream to the server.
+func (a *attendant) showServer(connected bool) {
+	a.put(func(ctx context.Context) error { return a.desktop.ShowServer(ctx, connected) })
 }
 
 func (a *attendant) put(change func(context.Context) error) {

@@ -77,6 +77,11 @@ func (a *attended) ShowPause(_ context.Context, n driver.Notice) error {
 	return nil
 }
 
+func (a *attended) ShowServer(_ context.Context, connected bool) error {
+	a.note("server %v", connected)
+	return nil
+}
+
 func (a *attended) HidePause(_ context.Context, id string) error {
 	a.note("hide %s", id)
 	return nil
@@ -173,7 +178,7 @@ func TestPausesAreShownAtTheDesktopAndPlacesOutlined(t *testing.T) {
 		}}}))
 		w.must(c.Send(&reprisev1.ConnectResponse{Message: &reprisev1.ConnectResponse_Resume{Resume: &reprisev1.Resume{ReplayId: "r", PauseId: "p"}}}))
 		synctest.Wait()
-		want := []string{"outline (8,0)-(57,49) for 100ms", "show p: wrong_window, look [saved?]", "hide p"}
+		want := []string{"server false", "server true", "outline (8,0)-(57,49) for 100ms", "show p: wrong_window, look [saved?]", "hide p"}
 		desk.mu.Lock()
 		defer desk.mu.Unlock()
 		if diff := cmp.Diff(want, desk.shown); diff != "" {

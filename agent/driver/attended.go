@@ -23,6 +23,8 @@ type Attended interface {
 	ShowPause(ctx context.Context, n Notice) error
 	// HidePause takes the pause of that id away, if it is shown.
 	HidePause(ctx context.Context, pauseID string) error
+	// ShowServer shows whether the agent has its server; at first it has.
+	ShowServer(ctx context.Context, connected bool) error
 	// Announce outlines a place on the screen for d, so that a person sees where the
 	// next gesture goes. It returns when the outline is gone again.
 	Announce(ctx context.Context, around image.Rectangle, d time.Duration) error

@@ -146,6 +146,21 @@ func (d *Desktop) HidePause(ctx context.Context, pauseID string) error {
 	return unlessEnded(err)
 }
 
+// ShowServer shows whether the agent has its server, and tells each new helper.
+func (d *Desktop) ShowServer(ctx context.Context, connected bool) error {
+	if err := take(ctx, d.notes); err != nil {
+		return err
+	}
+	defer give(d.notes)
+	d.cutOff = !connected
+	l, _ := d.attendable()
+	if l == nil {
+		return nil
+	}
+	_, err := ask(ctx, l, helperv1.HelperServiceClient.ShowServer, &helperv1.ShowServerRequest{Connected: connected})
+	return unlessEnded(err)
+}
+
 // unlessEnded is err, unless it is that the helper has gone: with it goes what it
 // showed, and the next one shows what is to be shown.
 func unlessEnded(err error) error {

@@ -257,3 +257,22 @@ func TestADesktopWithoutATreeAtWhichNobodySitsSaysSo(t *testing.T) {
 		}
 	})
 }
+
+func TestThatThereIsNoServerIsShownByEachNewHelperToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesktop(t)
+		must(t, d.ShowServer(t.Context(), false)) // nobody is there to show it
+		first := &full{}
+		s := serve(t, d, pipe, of(first))
+		must(t, d.ShowServer(t.Context(), true))
+		must(t, s.far.Close())
+		_ = s.wait()
+		second := &full{}
+		serve(t, d, pipe, of(second))
+		for i, want := range [][]string{{"release", "server false", "server true", "release"}, {"release"}} {
+			if diff := cmp.Diff(want, []*full{first, second}[i].calls()); diff != "" {
+				t.Errorf("helper %d was asked (-want +got):\n%s", i, diff)
+			}
+		}
+	})
+}

@@ -47,6 +47,7 @@ type Desktop struct {
 	state   desktop.State   // of the desktop, without a helper
 	stopped *driver.Act     // stop that was told and that nobody has taken back
 	notices []driver.Notice // pauses that are shown; notes guards them too
+	cutOff  bool            // the agent has no server; notes guards it alone
 }
 
 var (
@@ -133,6 +134,11 @@ func (d *Desktop) showAgain(ctx context.Context, l *line) {
 	}
 	ctx, done := context.WithTimeout(ctx, noticeTime)
 	defer done()
+	if d.cutOff {
+		if _, err := ask(ctx, l, helperv1.HelperServiceClient.ShowServer, &helperv1.ShowServerRequest{}); err != nil {
+			d.cfg.Log.Warn("that there is no server could not be shown", logkeys.Error, err)
+		}
+	}
 	for _, n := range d.notices {
 		if _, err := ask(ctx, l, helperv1.HelperServiceClient.ShowPause, encodeNotice(n)); err != nil {
 			d.cfg.Log.Warn("a pause could not be shown again", logkeys.Pause, n.PauseID, logkeys.Error, err)

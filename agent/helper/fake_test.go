@@ -2,6 +2,7 @@ package helper_test
 
 import (
 	"context"
+	"fmt"
 	"image"
 	"sync"
 	"time"
@@ -121,6 +122,11 @@ func (f *full) ShowPause(_ context.Context, n driver.Notice) error {
 	if f.shown != nil {
 		f.shown <- n
 	}
+	return nil
+}
+
+func (f *full) ShowServer(_ context.Context, connected bool) error {
+	f.note(fmt.Sprintf("server %v", connected))
 	return nil
 }
 

@@ -119,6 +119,12 @@ func (s *server) HidePause(ctx context.Context, req *helperv1.HidePauseRequest) 
 	return &helperv1.HidePauseResponse{Fault: f}, err
 }
 
+// ShowServer shows whether the agent has its server.
+func (s *server) ShowServer(ctx context.Context, req *helperv1.ShowServerRequest) (*helperv1.ShowServerResponse, error) {
+	f, err := s.person(func(a driver.Attended) error { return a.ShowServer(ctx, req.GetConnected()) })
+	return &helperv1.ShowServerResponse{Fault: f}, err
+}
+
 // Announce outlines a place.
 func (s *server) Announce(ctx context.Context, req *helperv1.AnnounceRequest) (*helperv1.AnnounceResponse, error) {
 	f, err := s.person(func(a driver.Attended) error {

@@ -106,6 +106,7 @@ type seat struct{ driver.Driver }
 func (seat) Attend(context.Context, func(driver.Act)) error                 { return nil }
 func (seat) GoOn(context.Context) error                                     { return driver.ErrStopped }
 func (seat) ShowPause(context.Context, driver.Notice) error                 { return nil }
+func (seat) ShowServer(context.Context, bool) error                         { return nil }
 func (seat) HidePause(context.Context, string) error                        { return nil }
 func (seat) Announce(context.Context, image.Rectangle, time.Duration) error { return nil }
 

@@ -57,10 +57,13 @@ type Config struct {
 	Token     func() (string, error) // asked for each connection; nil: none is shown
 	CAFile    string                 // PEM; empty: the system's, and plain text to loopback
 	// Dial connects; nil means TCP.
-	Dial             func(ctx context.Context, address string) (net.Conn, error)
-	Runner           Runner         // required
-	Desk             Desk           // required
-	Evidence         *Evidence      // required
+	Dial     func(ctx context.Context, address string) (net.Conn, error)
+	Runner   Runner    // required
+	Desk     Desk      // required
+	Evidence *Evidence // required
+	// Connected is called when a stream has opened, and when it has ended; it must not
+	// block. nil: nobody wants to know.
+	Connected        func(bool)
 	Camera           Camera         // nil: no pictures are taken on request
 	Version          string         // of the agent, for people
 	Backoff          backoff.Policy // zero means its default
@@ -207,6 +210,9 @@ func (l *Link) attach(s *session, told desktop.State) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.session, l.told = s, &told
+	if l.cfg.Connected != nil {
+		l.cfg.Connected(s != nil)
+	}
 }
 
 // Why a stream is ended from this side.

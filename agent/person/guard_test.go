@@ -226,7 +226,7 @@ func TestAGuardWithoutAPersonsSidePassesEverythingThrough(t *testing.T) {
 		if err := g.Do(t.Context(), driver.Move{}); err != errElse { //nolint:errorlint // the very same error
 			t.Errorf("%s: %v", name, err)
 		}
-		g.Connected(false)
+		_ = g.ShowServer(t.Context(), false)
 		_, captured := g.Capture(t.Context())
 		if err := errors.Join(captured, g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}), g.HidePause(t.Context(), "p"),
 			g.Announce(t.Context(), rectangle, time.Hour), g.GoOn(t.Context()), g.Release(t.Context())); err != nil {

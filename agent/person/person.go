@@ -212,11 +212,12 @@ func (g *Guard) chosen(id int) {
 	g.acts.stir()
 }
 
-// Connected says whether the agent has its server, for the icon; at first it has.
-func (g *Guard) Connected(connected bool) {
+// ShowServer implements driver.Attended.
+func (g *Guard) ShowServer(_ context.Context, connected bool) error {
 	if g.icon != nil {
 		g.icon.connect(connected)
 	}
+	return nil
 }
 
 // faults are what can't be had, each logged once.

@@ -56,12 +56,12 @@ func TestTheIconSaysWhatGoesOn(t *testing.T) {
 		time.Sleep(afterglow - 1)
 		step(func() { _ = g.Do(t.Context(), driver.Move{}) })
 		step(func() { time.Sleep(afterglow) })
-		step(func() { g.Connected(false) })
+		step(func() { _ = g.ShowServer(t.Context(), false) })
 		step(func() { _ = g.ShowPause(t.Context(), driver.Notice{PauseID: "p"}) })
 		step(m.pressStop)
 		step(func() { _ = g.GoOn(t.Context()) })
 		step(func() { _ = g.HidePause(t.Context(), "p") })
-		step(func() { g.Connected(true) })
+		step(func() { _ = g.ShowServer(t.Context(), true) })
 		say := french.states
 		want := []string{say[idle], say[working], say[idle], say[unconnected], say[paused], say[stopped], say[paused], say[unconnected], say[idle]}
 		m.locked(func() {

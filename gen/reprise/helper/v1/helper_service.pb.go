@@ -2844,6 +2844,98 @@ func (x *ShowPauseResponse) GetFault() *Fault {
 	return nil
 }
 
+// ShowServerRequest is what to show.
+type ShowServerRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agent has a stream to its server.
+	Connected     bool `protobuf:"varint,1,opt,name=connected,proto3" json:"connected,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShowServerRequest) Reset() {
+	*x = ShowServerRequest{}
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShowServerRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShowServerRequest) ProtoMessage() {}
+
+func (x *ShowServerRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShowServerRequest.ProtoReflect.Descriptor instead.
+func (*ShowServerRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{43}
+}
+
+func (x *ShowServerRequest) GetConnected() bool {
+	if x != nil {
+		return x.Connected
+	}
+	return false
+}
+
+// ShowServerResponse says whether it is shown.
+type ShowServerResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why not; none: it is.
+	Fault         *Fault `protobuf:"bytes,1,opt,name=fault,proto3" json:"fault,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ShowServerResponse) Reset() {
+	*x = ShowServerResponse{}
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ShowServerResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ShowServerResponse) ProtoMessage() {}
+
+func (x *ShowServerResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ShowServerResponse.ProtoReflect.Descriptor instead.
+func (*ShowServerResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{44}
+}
+
+func (x *ShowServerResponse) GetFault() *Fault {
+	if x != nil {
+		return x.Fault
+	}
+	return nil
+}
+
 // HidePauseRequest is a pause to take away.
 type HidePauseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2855,7 +2947,7 @@ type HidePauseRequest struct {
 
 func (x *HidePauseRequest) Reset() {
 	*x = HidePauseRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2867,7 +2959,7 @@ func (x *HidePauseRequest) String() string {
 func (*HidePauseRequest) ProtoMessage() {}
 
 func (x *HidePauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2880,7 +2972,7 @@ func (x *HidePauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HidePauseRequest.ProtoReflect.Descriptor instead.
 func (*HidePauseRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{43}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *HidePauseRequest) GetPauseId() string {
@@ -2901,7 +2993,7 @@ type HidePauseResponse struct {
 
 func (x *HidePauseResponse) Reset() {
 	*x = HidePauseResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2913,7 +3005,7 @@ func (x *HidePauseResponse) String() string {
 func (*HidePauseResponse) ProtoMessage() {}
 
 func (x *HidePauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2926,7 +3018,7 @@ func (x *HidePauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HidePauseResponse.ProtoReflect.Descriptor instead.
 func (*HidePauseResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{44}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *HidePauseResponse) GetFault() *Fault {
@@ -2949,7 +3041,7 @@ type AnnounceRequest struct {
 
 func (x *AnnounceRequest) Reset() {
 	*x = AnnounceRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2961,7 +3053,7 @@ func (x *AnnounceRequest) String() string {
 func (*AnnounceRequest) ProtoMessage() {}
 
 func (x *AnnounceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2974,7 +3066,7 @@ func (x *AnnounceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnounceRequest.ProtoReflect.Descriptor instead.
 func (*AnnounceRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{45}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *AnnounceRequest) GetAround() *Rectangle {
@@ -3002,7 +3094,7 @@ type AnnounceResponse struct {
 
 func (x *AnnounceResponse) Reset() {
 	*x = AnnounceResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3014,7 +3106,7 @@ func (x *AnnounceResponse) String() string {
 func (*AnnounceResponse) ProtoMessage() {}
 
 func (x *AnnounceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3027,7 +3119,7 @@ func (x *AnnounceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnounceResponse.ProtoReflect.Descriptor instead.
 func (*AnnounceResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{46}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *AnnounceResponse) GetFault() *Fault {
@@ -3046,7 +3138,7 @@ type LogRequest struct {
 
 func (x *LogRequest) Reset() {
 	*x = LogRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3058,7 +3150,7 @@ func (x *LogRequest) String() string {
 func (*LogRequest) ProtoMessage() {}
 
 func (x *LogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3071,7 +3163,7 @@ func (x *LogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogRequest.ProtoReflect.Descriptor instead.
 func (*LogRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{47}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{49}
 }
 
 // LogResponse is one line of the helper's log.
@@ -3091,7 +3183,7 @@ type LogResponse struct {
 
 func (x *LogResponse) Reset() {
 	*x = LogResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3103,7 +3195,7 @@ func (x *LogResponse) String() string {
 func (*LogResponse) ProtoMessage() {}
 
 func (x *LogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3116,7 +3208,7 @@ func (x *LogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogResponse.ProtoReflect.Descriptor instead.
 func (*LogResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{48}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *LogResponse) GetTime() *timestamppb.Timestamp {
@@ -3170,7 +3262,7 @@ type LogAttr struct {
 
 func (x *LogAttr) Reset() {
 	*x = LogAttr{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3182,7 +3274,7 @@ func (x *LogAttr) String() string {
 func (*LogAttr) ProtoMessage() {}
 
 func (x *LogAttr) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3195,7 +3287,7 @@ func (x *LogAttr) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogAttr.ProtoReflect.Descriptor instead.
 func (*LogAttr) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{49}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *LogAttr) GetKey() []byte {
@@ -3497,6 +3589,10 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\amessage\x18\x03 \x01(\fR\amessage\x12\x16\n" +
 	"\x06checks\x18\x04 \x03(\fR\x06checks\"C\n" +
 	"\x11ShowPauseResponse\x12.\n" +
+	"\x05fault\x18\x01 \x01(\v2\x18.reprise.helper.v1.FaultR\x05fault\"1\n" +
+	"\x11ShowServerRequest\x12\x1c\n" +
+	"\tconnected\x18\x01 \x01(\bR\tconnected\"D\n" +
+	"\x12ShowServerResponse\x12.\n" +
 	"\x05fault\x18\x01 \x01(\v2\x18.reprise.helper.v1.FaultR\x05fault\"-\n" +
 	"\x10HidePauseRequest\x12\x19\n" +
 	"\bpause_id\x18\x01 \x01(\tR\apauseId\"C\n" +
@@ -3536,7 +3632,7 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x12FAULT_KIND_STOPPED\x10\b\x12\x19\n" +
 	"\x15FAULT_KIND_CALLED_OFF\x10\t\x12\x15\n" +
 	"\x11FAULT_KIND_PERSON\x10\n" +
-	"2\xf4\b\n" +
+	"2\xcf\t\n" +
 	"\rHelperService\x12G\n" +
 	"\x04Open\x12\x1e.reprise.helper.v1.OpenRequest\x1a\x1f.reprise.helper.v1.OpenResponse\x12E\n" +
 	"\x02Do\x12\x1c.reprise.helper.v1.DoRequest\x1a\x1d.reprise.helper.v1.DoResponse(\x010\x01\x12P\n" +
@@ -3549,7 +3645,9 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x06Attend\x12 .reprise.helper.v1.AttendRequest\x1a!.reprise.helper.v1.AttendResponse0\x01\x12G\n" +
 	"\x04GoOn\x12\x1e.reprise.helper.v1.GoOnRequest\x1a\x1f.reprise.helper.v1.GoOnResponse\x12V\n" +
 	"\tShowPause\x12#.reprise.helper.v1.ShowPauseRequest\x1a$.reprise.helper.v1.ShowPauseResponse\x12V\n" +
-	"\tHidePause\x12#.reprise.helper.v1.HidePauseRequest\x1a$.reprise.helper.v1.HidePauseResponse\x12S\n" +
+	"\tHidePause\x12#.reprise.helper.v1.HidePauseRequest\x1a$.reprise.helper.v1.HidePauseResponse\x12Y\n" +
+	"\n" +
+	"ShowServer\x12$.reprise.helper.v1.ShowServerRequest\x1a%.reprise.helper.v1.ShowServerResponse\x12S\n" +
 	"\bAnnounce\x12\".reprise.helper.v1.AnnounceRequest\x1a#.reprise.helper.v1.AnnounceResponse\x12F\n" +
 	"\x03Log\x12\x1d.reprise.helper.v1.LogRequest\x1a\x1e.reprise.helper.v1.LogResponse0\x01B\xd0\x01\n" +
 	"\x15com.reprise.helper.v1B\x12HelperServiceProtoP\x01Z=github.com/reprise-rpa/reprise/gen/reprise/helper/v1;helperv1\xa2\x02\x03RHX\xaa\x02\x11Reprise.Helper.V1\xca\x02\x11Reprise\\Helper\\V1\xe2\x02\x1dReprise\\Helper\\V1\\GPBMetadata\xea\x02\x13Reprise::Helper::V1b\x06proto3"
@@ -3567,7 +3665,7 @@ func file_reprise_helper_v1_helper_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reprise_helper_v1_helper_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reprise_helper_v1_helper_service_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
+var file_reprise_helper_v1_helper_service_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
 var file_reprise_helper_v1_helper_service_proto_goTypes = []any{
 	(FaultKind)(0),                // 0: reprise.helper.v1.FaultKind
 	(*Fault)(nil),                 // 1: reprise.helper.v1.Fault
@@ -3613,22 +3711,24 @@ var file_reprise_helper_v1_helper_service_proto_goTypes = []any{
 	(*GoOnResponse)(nil),          // 41: reprise.helper.v1.GoOnResponse
 	(*ShowPauseRequest)(nil),      // 42: reprise.helper.v1.ShowPauseRequest
 	(*ShowPauseResponse)(nil),     // 43: reprise.helper.v1.ShowPauseResponse
-	(*HidePauseRequest)(nil),      // 44: reprise.helper.v1.HidePauseRequest
-	(*HidePauseResponse)(nil),     // 45: reprise.helper.v1.HidePauseResponse
-	(*AnnounceRequest)(nil),       // 46: reprise.helper.v1.AnnounceRequest
-	(*AnnounceResponse)(nil),      // 47: reprise.helper.v1.AnnounceResponse
-	(*LogRequest)(nil),            // 48: reprise.helper.v1.LogRequest
-	(*LogResponse)(nil),           // 49: reprise.helper.v1.LogResponse
-	(*LogAttr)(nil),               // 50: reprise.helper.v1.LogAttr
-	(*durationpb.Duration)(nil),   // 51: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 52: google.protobuf.Timestamp
+	(*ShowServerRequest)(nil),     // 44: reprise.helper.v1.ShowServerRequest
+	(*ShowServerResponse)(nil),    // 45: reprise.helper.v1.ShowServerResponse
+	(*HidePauseRequest)(nil),      // 46: reprise.helper.v1.HidePauseRequest
+	(*HidePauseResponse)(nil),     // 47: reprise.helper.v1.HidePauseResponse
+	(*AnnounceRequest)(nil),       // 48: reprise.helper.v1.AnnounceRequest
+	(*AnnounceResponse)(nil),      // 49: reprise.helper.v1.AnnounceResponse
+	(*LogRequest)(nil),            // 50: reprise.helper.v1.LogRequest
+	(*LogResponse)(nil),           // 51: reprise.helper.v1.LogResponse
+	(*LogAttr)(nil),               // 52: reprise.helper.v1.LogAttr
+	(*durationpb.Duration)(nil),   // 53: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 54: google.protobuf.Timestamp
 }
 var file_reprise_helper_v1_helper_service_proto_depIdxs = []int32{
 	0,  // 0: reprise.helper.v1.Fault.kinds:type_name -> reprise.helper.v1.FaultKind
 	2,  // 1: reprise.helper.v1.Fault.reach:type_name -> reprise.helper.v1.Reach
 	6,  // 2: reprise.helper.v1.OpenRequest.settings:type_name -> reprise.helper.v1.Settings
-	51, // 3: reprise.helper.v1.Settings.type_pace:type_name -> google.protobuf.Duration
-	51, // 4: reprise.helper.v1.Settings.restore_clipboard:type_name -> google.protobuf.Duration
+	53, // 3: reprise.helper.v1.Settings.type_pace:type_name -> google.protobuf.Duration
+	53, // 4: reprise.helper.v1.Settings.restore_clipboard:type_name -> google.protobuf.Duration
 	1,  // 5: reprise.helper.v1.OpenResponse.fault:type_name -> reprise.helper.v1.Fault
 	10, // 6: reprise.helper.v1.DoRequest.gesture:type_name -> reprise.helper.v1.Gesture
 	9,  // 7: reprise.helper.v1.DoRequest.stop:type_name -> reprise.helper.v1.Stop
@@ -3657,7 +3757,7 @@ var file_reprise_helper_v1_helper_service_proto_depIdxs = []int32{
 	1,  // 30: reprise.helper.v1.CaptureResponse.fault:type_name -> reprise.helper.v1.Fault
 	32, // 31: reprise.helper.v1.CaptureResponse.picture:type_name -> reprise.helper.v1.Picture
 	4,  // 32: reprise.helper.v1.Picture.bounds:type_name -> reprise.helper.v1.Rectangle
-	52, // 33: reprise.helper.v1.Picture.taken:type_name -> google.protobuf.Timestamp
+	54, // 33: reprise.helper.v1.Picture.taken:type_name -> google.protobuf.Timestamp
 	34, // 34: reprise.helper.v1.ElementsRequest.element:type_name -> reprise.helper.v1.Element
 	1,  // 35: reprise.helper.v1.ElementsResponse.fault:type_name -> reprise.helper.v1.Fault
 	36, // 36: reprise.helper.v1.ElementsResponse.found:type_name -> reprise.helper.v1.Found
@@ -3666,50 +3766,53 @@ var file_reprise_helper_v1_helper_service_proto_depIdxs = []int32{
 	3,  // 39: reprise.helper.v1.Found.clickable:type_name -> reprise.helper.v1.Point
 	39, // 40: reprise.helper.v1.AttendResponse.act:type_name -> reprise.helper.v1.Act
 	1,  // 41: reprise.helper.v1.AttendResponse.fault:type_name -> reprise.helper.v1.Fault
-	52, // 42: reprise.helper.v1.Act.at:type_name -> google.protobuf.Timestamp
+	54, // 42: reprise.helper.v1.Act.at:type_name -> google.protobuf.Timestamp
 	1,  // 43: reprise.helper.v1.GoOnResponse.fault:type_name -> reprise.helper.v1.Fault
 	1,  // 44: reprise.helper.v1.ShowPauseResponse.fault:type_name -> reprise.helper.v1.Fault
-	1,  // 45: reprise.helper.v1.HidePauseResponse.fault:type_name -> reprise.helper.v1.Fault
-	4,  // 46: reprise.helper.v1.AnnounceRequest.around:type_name -> reprise.helper.v1.Rectangle
-	51, // 47: reprise.helper.v1.AnnounceRequest.duration:type_name -> google.protobuf.Duration
-	1,  // 48: reprise.helper.v1.AnnounceResponse.fault:type_name -> reprise.helper.v1.Fault
-	52, // 49: reprise.helper.v1.LogResponse.time:type_name -> google.protobuf.Timestamp
-	50, // 50: reprise.helper.v1.LogResponse.attrs:type_name -> reprise.helper.v1.LogAttr
-	51, // 51: reprise.helper.v1.LogAttr.duration:type_name -> google.protobuf.Duration
-	52, // 52: reprise.helper.v1.LogAttr.moment:type_name -> google.protobuf.Timestamp
-	5,  // 53: reprise.helper.v1.HelperService.Open:input_type -> reprise.helper.v1.OpenRequest
-	8,  // 54: reprise.helper.v1.HelperService.Do:input_type -> reprise.helper.v1.DoRequest
-	20, // 55: reprise.helper.v1.HelperService.Release:input_type -> reprise.helper.v1.ReleaseRequest
-	22, // 56: reprise.helper.v1.HelperService.State:input_type -> reprise.helper.v1.StateRequest
-	24, // 57: reprise.helper.v1.HelperService.Monitors:input_type -> reprise.helper.v1.MonitorsRequest
-	27, // 58: reprise.helper.v1.HelperService.Windows:input_type -> reprise.helper.v1.WindowsRequest
-	30, // 59: reprise.helper.v1.HelperService.Capture:input_type -> reprise.helper.v1.CaptureRequest
-	33, // 60: reprise.helper.v1.HelperService.Elements:input_type -> reprise.helper.v1.ElementsRequest
-	37, // 61: reprise.helper.v1.HelperService.Attend:input_type -> reprise.helper.v1.AttendRequest
-	40, // 62: reprise.helper.v1.HelperService.GoOn:input_type -> reprise.helper.v1.GoOnRequest
-	42, // 63: reprise.helper.v1.HelperService.ShowPause:input_type -> reprise.helper.v1.ShowPauseRequest
-	44, // 64: reprise.helper.v1.HelperService.HidePause:input_type -> reprise.helper.v1.HidePauseRequest
-	46, // 65: reprise.helper.v1.HelperService.Announce:input_type -> reprise.helper.v1.AnnounceRequest
-	48, // 66: reprise.helper.v1.HelperService.Log:input_type -> reprise.helper.v1.LogRequest
-	7,  // 67: reprise.helper.v1.HelperService.Open:output_type -> reprise.helper.v1.OpenResponse
-	19, // 68: reprise.helper.v1.HelperService.Do:output_type -> reprise.helper.v1.DoResponse
-	21, // 69: reprise.helper.v1.HelperService.Release:output_type -> reprise.helper.v1.ReleaseResponse
-	23, // 70: reprise.helper.v1.HelperService.State:output_type -> reprise.helper.v1.StateResponse
-	25, // 71: reprise.helper.v1.HelperService.Monitors:output_type -> reprise.helper.v1.MonitorsResponse
-	28, // 72: reprise.helper.v1.HelperService.Windows:output_type -> reprise.helper.v1.WindowsResponse
-	31, // 73: reprise.helper.v1.HelperService.Capture:output_type -> reprise.helper.v1.CaptureResponse
-	35, // 74: reprise.helper.v1.HelperService.Elements:output_type -> reprise.helper.v1.ElementsResponse
-	38, // 75: reprise.helper.v1.HelperService.Attend:output_type -> reprise.helper.v1.AttendResponse
-	41, // 76: reprise.helper.v1.HelperService.GoOn:output_type -> reprise.helper.v1.GoOnResponse
-	43, // 77: reprise.helper.v1.HelperService.ShowPause:output_type -> reprise.helper.v1.ShowPauseResponse
-	45, // 78: reprise.helper.v1.HelperService.HidePause:output_type -> reprise.helper.v1.HidePauseResponse
-	47, // 79: reprise.helper.v1.HelperService.Announce:output_type -> reprise.helper.v1.AnnounceResponse
-	49, // 80: reprise.helper.v1.HelperService.Log:output_type -> reprise.helper.v1.LogResponse
-	67, // [67:81] is the sub-list for method output_type
-	53, // [53:67] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	1,  // 45: reprise.helper.v1.ShowServerResponse.fault:type_name -> reprise.helper.v1.Fault
+	1,  // 46: reprise.helper.v1.HidePauseResponse.fault:type_name -> reprise.helper.v1.Fault
+	4,  // 47: reprise.helper.v1.AnnounceRequest.around:type_name -> reprise.helper.v1.Rectangle
+	53, // 48: reprise.helper.v1.AnnounceRequest.duration:type_name -> google.protobuf.Duration
+	1,  // 49: reprise.helper.v1.AnnounceResponse.fault:type_name -> reprise.helper.v1.Fault
+	54, // 50: reprise.helper.v1.LogResponse.time:type_name -> google.protobuf.Timestamp
+	52, // 51: reprise.helper.v1.LogResponse.attrs:type_name -> reprise.helper.v1.LogAttr
+	53, // 52: reprise.helper.v1.LogAttr.duration:type_name -> google.protobuf.Duration
+	54, // 53: reprise.helper.v1.LogAttr.moment:type_name -> google.protobuf.Timestamp
+	5,  // 54: reprise.helper.v1.HelperService.Open:input_type -> reprise.helper.v1.OpenRequest
+	8,  // 55: reprise.helper.v1.HelperService.Do:input_type -> reprise.helper.v1.DoRequest
+	20, // 56: reprise.helper.v1.HelperService.Release:input_type -> reprise.helper.v1.ReleaseRequest
+	22, // 57: reprise.helper.v1.HelperService.State:input_type -> reprise.helper.v1.StateRequest
+	24, // 58: reprise.helper.v1.HelperService.Monitors:input_type -> reprise.helper.v1.MonitorsRequest
+	27, // 59: reprise.helper.v1.HelperService.Windows:input_type -> reprise.helper.v1.WindowsRequest
+	30, // 60: reprise.helper.v1.HelperService.Capture:input_type -> reprise.helper.v1.CaptureRequest
+	33, // 61: reprise.helper.v1.HelperService.Elements:input_type -> reprise.helper.v1.ElementsRequest
+	37, // 62: reprise.helper.v1.HelperService.Attend:input_type -> reprise.helper.v1.AttendRequest
+	40, // 63: reprise.helper.v1.HelperService.GoOn:input_type -> reprise.helper.v1.GoOnRequest
+	42, // 64: reprise.helper.v1.HelperService.ShowPause:input_type -> reprise.helper.v1.ShowPauseRequest
+	46, // 65: reprise.helper.v1.HelperService.HidePause:input_type -> reprise.helper.v1.HidePauseRequest
+	44, // 66: reprise.helper.v1.HelperService.ShowServer:input_type -> reprise.helper.v1.ShowServerRequest
+	48, // 67: reprise.helper.v1.HelperService.Announce:input_type -> reprise.helper.v1.AnnounceRequest
+	50, // 68: reprise.helper.v1.HelperService.Log:input_type -> reprise.helper.v1.LogRequest
+	7,  // 69: reprise.helper.v1.HelperService.Open:output_type -> reprise.helper.v1.OpenResponse
+	19, // 70: reprise.helper.v1.HelperService.Do:output_type -> reprise.helper.v1.DoResponse
+	21, // 71: reprise.helper.v1.HelperService.Release:output_type -> reprise.helper.v1.ReleaseResponse
+	23, // 72: reprise.helper.v1.HelperService.State:output_type -> reprise.helper.v1.StateResponse
+	25, // 73: reprise.helper.v1.HelperService.Monitors:output_type -> reprise.helper.v1.MonitorsResponse
+	28, // 74: reprise.helper.v1.HelperService.Windows:output_type -> reprise.helper.v1.WindowsResponse
+	31, // 75: reprise.helper.v1.HelperService.Capture:output_type -> reprise.helper.v1.CaptureResponse
+	35, // 76: reprise.helper.v1.HelperService.Elements:output_type -> reprise.helper.v1.ElementsResponse
+	38, // 77: reprise.helper.v1.HelperService.Attend:output_type -> reprise.helper.v1.AttendResponse
+	41, // 78: reprise.helper.v1.HelperService.GoOn:output_type -> reprise.helper.v1.GoOnResponse
+	43, // 79: reprise.helper.v1.HelperService.ShowPause:output_type -> reprise.helper.v1.ShowPauseResponse
+	47, // 80: reprise.helper.v1.HelperService.HidePause:output_type -> reprise.helper.v1.HidePauseResponse
+	45, // 81: reprise.helper.v1.HelperService.ShowServer:output_type -> reprise.helper.v1.ShowServerResponse
+	49, // 82: reprise.helper.v1.HelperService.Announce:output_type -> reprise.helper.v1.AnnounceResponse
+	51, // 83: reprise.helper.v1.HelperService.Log:output_type -> reprise.helper.v1.LogResponse
+	69, // [69:84] is the sub-list for method output_type
+	54, // [54:69] is the sub-list for method input_type
+	54, // [54:54] is the sub-list for extension type_name
+	54, // [54:54] is the sub-list for extension extendee
+	0,  // [0:54] is the sub-list for field type_name
 }
 
 func init() { file_reprise_helper_v1_helper_service_proto_init() }
@@ -3742,7 +3845,7 @@ func file_reprise_helper_v1_helper_service_proto_init() {
 		(*AttendResponse_Act)(nil),
 		(*AttendResponse_Fault)(nil),
 	}
-	file_reprise_helper_v1_helper_service_proto_msgTypes[49].OneofWrappers = []any{
+	file_reprise_helper_v1_helper_service_proto_msgTypes[51].OneofWrappers = []any{
 		(*LogAttr_Text)(nil),
 		(*LogAttr_Integer)(nil),
 		(*LogAttr_Natural)(nil),
@@ -3757,7 +3860,7 @@ func file_reprise_helper_v1_helper_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_helper_v1_helper_service_proto_rawDesc), len(file_reprise_helper_v1_helper_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   50,
+			NumMessages:   52,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

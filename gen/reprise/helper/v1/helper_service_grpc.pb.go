@@ -24,20 +24,21 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	HelperService_Open_FullMethodName      = "/reprise.helper.v1.HelperService/Open"
-	HelperService_Do_FullMethodName        = "/reprise.helper.v1.HelperService/Do"
-	HelperService_Release_FullMethodName   = "/reprise.helper.v1.HelperService/Release"
-	HelperService_State_FullMethodName     = "/reprise.helper.v1.HelperService/State"
-	HelperService_Monitors_FullMethodName  = "/reprise.helper.v1.HelperService/Monitors"
-	HelperService_Windows_FullMethodName   = "/reprise.helper.v1.HelperService/Windows"
-	HelperService_Capture_FullMethodName   = "/reprise.helper.v1.HelperService/Capture"
-	HelperService_Elements_FullMethodName  = "/reprise.helper.v1.HelperService/Elements"
-	HelperService_Attend_FullMethodName    = "/reprise.helper.v1.HelperService/Attend"
-	HelperService_GoOn_FullMethodName      = "/reprise.helper.v1.HelperService/GoOn"
-	HelperService_ShowPause_FullMethodName = "/reprise.helper.v1.HelperService/ShowPause"
-	HelperService_HidePause_FullMethodName = "/reprise.helper.v1.HelperService/HidePause"
-	HelperService_Announce_FullMethodName  = "/reprise.helper.v1.HelperService/Announce"
-	HelperService_Log_FullMethodName       = "/reprise.helper.v1.HelperService/Log"
+	HelperService_Open_FullMethodName       = "/reprise.helper.v1.HelperService/Open"
+	HelperService_Do_FullMethodName         = "/reprise.helper.v1.HelperService/Do"
+	HelperService_Release_FullMethodName    = "/reprise.helper.v1.HelperService/Release"
+	HelperService_State_FullMethodName      = "/reprise.helper.v1.HelperService/State"
+	HelperService_Monitors_FullMethodName   = "/reprise.helper.v1.HelperService/Monitors"
+	HelperService_Windows_FullMethodName    = "/reprise.helper.v1.HelperService/Windows"
+	HelperService_Capture_FullMethodName    = "/reprise.helper.v1.HelperService/Capture"
+	HelperService_Elements_FullMethodName   = "/reprise.helper.v1.HelperService/Elements"
+	HelperService_Attend_FullMethodName     = "/reprise.helper.v1.HelperService/Attend"
+	HelperService_GoOn_FullMethodName       = "/reprise.helper.v1.HelperService/GoOn"
+	HelperService_ShowPause_FullMethodName  = "/reprise.helper.v1.HelperService/ShowPause"
+	HelperService_HidePause_FullMethodName  = "/reprise.helper.v1.HelperService/HidePause"
+	HelperService_ShowServer_FullMethodName = "/reprise.helper.v1.HelperService/ShowServer"
+	HelperService_Announce_FullMethodName   = "/reprise.helper.v1.HelperService/Announce"
+	HelperService_Log_FullMethodName        = "/reprise.helper.v1.HelperService/Log"
 )
 
 // HelperServiceClient is the client API for HelperService service.
@@ -77,6 +78,8 @@ type HelperServiceClient interface {
 	ShowPause(ctx context.Context, in *ShowPauseRequest, opts ...grpc.CallOption) (*ShowPauseResponse, error)
 	// HidePause takes a pause away.
 	HidePause(ctx context.Context, in *HidePauseRequest, opts ...grpc.CallOption) (*HidePauseResponse, error)
+	// ShowServer shows whether the agent has its server.
+	ShowServer(ctx context.Context, in *ShowServerRequest, opts ...grpc.CallOption) (*ShowServerResponse, error)
 	// Announce outlines a place and answers when the outline is gone again.
 	Announce(ctx context.Context, in *AnnounceRequest, opts ...grpc.CallOption) (*AnnounceResponse, error)
 	// Log brings what the helper logs, from its start, until the call or the helper ends.
@@ -232,6 +235,16 @@ func (c *helperServiceClient) HidePause(ctx context.Context, in *HidePauseReques
 	return out, nil
 }
 
+func (c *helperServiceClient) ShowServer(ctx context.Context, in *ShowServerRequest, opts ...grpc.CallOption) (*ShowServerResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ShowServerResponse)
+	err := c.cc.Invoke(ctx, HelperService_ShowServer_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *helperServiceClient) Announce(ctx context.Context, in *AnnounceRequest, opts ...grpc.CallOption) (*AnnounceResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(AnnounceResponse)
@@ -298,6 +311,8 @@ type HelperServiceServer interface {
 	ShowPause(context.Context, *ShowPauseRequest) (*ShowPauseResponse, error)
 	// HidePause takes a pause away.
 	HidePause(context.Context, *HidePauseRequest) (*HidePauseResponse, error)
+	// ShowServer shows whether the agent has its server.
+	ShowServer(context.Context, *ShowServerRequest) (*ShowServerResponse, error)
 	// Announce outlines a place and answers when the outline is gone again.
 	Announce(context.Context, *AnnounceRequest) (*AnnounceResponse, error)
 	// Log brings what the helper logs, from its start, until the call or the helper ends.
@@ -347,6 +362,9 @@ func (UnimplementedHelperServiceServer) ShowPause(context.Context, *ShowPauseReq
 }
 func (UnimplementedHelperServiceServer) HidePause(context.Context, *HidePauseRequest) (*HidePauseResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method HidePause not implemented")
+}
+func (UnimplementedHelperServiceServer) ShowServer(context.Context, *ShowServerRequest) (*ShowServerResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ShowServer not implemented")
 }
 func (UnimplementedHelperServiceServer) Announce(context.Context, *AnnounceRequest) (*AnnounceResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Announce not implemented")
@@ -566,6 +584,24 @@ func _HelperService_HidePause_Handler(srv interface{}, ctx context.Context, dec 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _HelperService_ShowServer_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ShowServerRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HelperServiceServer).ShowServer(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HelperService_ShowServer_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HelperServiceServer).ShowServer(ctx, req.(*ShowServerRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _HelperService_Announce_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(AnnounceRequest)
 	if err := dec(in); err != nil {
@@ -637,6 +673,10 @@ var HelperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "HidePause",
 			Handler:    _HelperService_HidePause_Handler,
+		},
+		{
+			MethodName: "ShowServer",
+			Handler:    _HelperService_ShowServer_Handler,
 		},
 		{
 			MethodName: "Announce",
