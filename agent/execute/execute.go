@@ -231,7 +231,11 @@ func (r *run) usable(ctx context.Context) error {
 	case state.Usable():
 		return nil
 	}
-	return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, state.Detail)
+	detail := state.Detail // it may name the window in front
+	if windows, err := r.cfg.Driver.Windows(ctx); err == nil {
+		detail = r.untold(ctx, detail, windows)
+	}
+	return faultf(work.DesktopUnavailable, "the desktop is %v: %s", state.Kind, detail)
 }
 
 // looksOnly says whether nothing can be in the way of an action: it shows what is there,

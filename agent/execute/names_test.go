@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/reprise-rpa/reprise/agent/desktop"
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/work"
 )
@@ -84,6 +85,7 @@ func TestB26_ATitleUnderAMaskIsInNoMessage(t *testing.T) {
 		"in front":           {work.Action{Do: press, WindowBefore: "Browser"}, nil, "expected"},
 		"the windows":        {work.Action{Do: work.FocusWindow{Window: work.WindowSelector{Title: "Browser"}}}, nil, `"Terminal"`},
 		"round a dialog":     {work.Action{Do: press}, func(s *screen) { s.pop(prompt) }, `"Terminal"`},
+		"the desktop":        {work.Action{Do: press}, func(s *screen) { s.state = desktop.State{Kind: desktop.Locked, Detail: `"Editor - notes" hides "Terminal"`} }, `"Terminal"`},
 		"what a driver says": {work.Action{Do: press}, func(s *screen) { s.onInput = func(*screen, int) error { return &driver.InputError{Err: hung} } }, `"Terminal"`},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"context"
 	"errors"
 	"image"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/execute"
 	"github.com/reprise-rpa/reprise/agent/work"
 )
 
@@ -131,4 +133,30 @@ func TestB05_AWayThatIsSlowKeepsNoActionFromBeingDoneAndNoWindowFromBeingSeen(t 
 			}
 		})
 	}
+}
+
+// dozing is a desktop at which the process stands still in its first picture.
+type dozing struct {
+	*screen
+	dozes func()
+}
+
+func (d *dozing) Capture(ctx context.Context) (driver.Picture, error) {
+	if d.dozes != nil {
+		d.dozes()
+		d.dozes = nil
+	}
+	return d.screen.Capture(ctx)
+}
+
+// Meanwhile a prompt comes to the front; the server answers at once.
+func TestB05_AProcessThatStoodStillOverThePictureBeforeTheInputLooksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScreen()
+		d := &dozing{s, func() { time.Sleep(8 * time.Second); s.pop(prompt) }}
+		o := executed(t, execute.Config{Driver: d}, work.Action{Do: press, Effect: work.ExpectChange})
+		if len(s.inputs) > 0 || o.Code != work.SystemDialog {
+			t.Errorf("%s, inputs %v", verdict(o), s.inputs)
+		}
+	})
 }
