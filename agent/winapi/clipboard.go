@@ -27,11 +27,7 @@ func textOf(units []uint16) string {
 	return string(utf16.Decode(units))
 }
 
-// markFormat is the name under which a mark lies on the clipboard beside a text of ours.
-// The number of the clipboard's changes would not do: what is copied right behind us
-// would count as ours.
-const markFormat = "reprise agent mark"
-
+// markBytes is a mark as it lies on the clipboard.
 func markBytes(mark uint64) []byte { return binary.LittleEndian.AppendUint64(nil, mark) }
 
 // markOf is the mark in a memory block, which may be larger than what was put there; 0:

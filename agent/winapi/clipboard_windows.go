@@ -29,6 +29,11 @@ var unseen = []string{
 	"CanUploadToCloudClipboard",
 }
 
+// markFormat is the name under which a mark lies on the clipboard beside a text of ours.
+// The number of the clipboard's changes would not do: what is copied right behind us
+// would count as ours.
+const markFormat = "reprise agent mark"
+
 // ClipboardText is the text on the clipboard; false: there is none. ErrBusy: another
 // program holds it, or the one that promised its content does not answer. One attempt.
 func (System) ClipboardText() (text string, found bool, err error) {

@@ -1,6 +1,7 @@
 package windesktop
 
 import (
+	"errors"
 	"image"
 	"testing"
 	"testing/synctest"
@@ -36,6 +37,29 @@ func TestB15_APressComesWhereItWasAimedThoughSomebodyMovesTheMouse(t *testing.T)
 				if e.Kind != drivertest.Move && e.At != want {
 					t.Errorf("%T: %v at %v, want %v", in, e.Kind, e.At, want)
 				}
+			}
+		})
+	}
+}
+
+// A person who bumps the mouse once does not end a drag; one who goes on moving it does,
+// and is not taken for a Windows that refuses input.
+func TestAPersonWhoMovesTheMouseDuringADragIsNamed(t *testing.T) {
+	for bumps, want := range map[int]error{1: nil, 1000: driver.ErrPerson} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFake()
+			d, _ := open(t, w, Config{})
+			bumped := 0
+			w.strays = func(at image.Point) image.Point {
+				if !w.down[vkLeftButton] || bumped == bumps {
+					return at
+				}
+				bumped++
+				return at.Add(image.Pt(10+bumped, 7))
+			}
+			err := d.Do(t.Context(), driver.Drag{From: image.Pt(200, 200), To: image.Pt(300, 300)})
+			if !errors.Is(err, want) || errors.Is(err, driver.ErrBlocked) || len(w.downNames()) != 0 || bumped == 0 {
+				t.Errorf("bumped %d times: %v; down: %v", bumped, err, w.downNames())
 			}
 		})
 	}
