@@ -82,10 +82,12 @@ func TestB26_ATitleUnderAMaskIsInNoMessage(t *testing.T) {
 		change func(*screen)
 		told   string
 	}{
-		"in front":           {work.Action{Do: press, WindowBefore: "Browser"}, nil, "expected"},
-		"the windows":        {work.Action{Do: work.FocusWindow{Window: work.WindowSelector{Title: "Browser"}}}, nil, `"Terminal"`},
-		"round a dialog":     {work.Action{Do: press}, func(s *screen) { s.pop(prompt) }, `"Terminal"`},
-		"the desktop":        {work.Action{Do: press}, func(s *screen) { s.state = desktop.State{Kind: desktop.Locked, Detail: `"Editor - notes" hides "Terminal"`} }, `"Terminal"`},
+		"in front":       {work.Action{Do: press, WindowBefore: "Browser"}, nil, "expected"},
+		"the windows":    {work.Action{Do: work.FocusWindow{Window: work.WindowSelector{Title: "Browser"}}}, nil, `"Terminal"`},
+		"round a dialog": {work.Action{Do: press}, func(s *screen) { s.pop(prompt) }, `"Terminal"`},
+		"the desktop": {work.Action{Do: press}, func(s *screen) {
+			s.state = desktop.State{Kind: desktop.Locked, Detail: `"Editor - notes" hides "Terminal"`}
+		}, `"Terminal"`},
 		"what a driver says": {work.Action{Do: press}, func(s *screen) { s.onInput = func(*screen, int) error { return &driver.InputError{Err: hung} } }, `"Terminal"`},
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"slices"
 	"time"
 
 	"github.com/jezek/xgb/xproto"
@@ -171,11 +172,10 @@ func planCombo(l *layout, in driver.Combo, settle time.Duration) ([]step, error)
 		}
 		down, up = append(down, keyStep{s.code, true}), append([]step{keyStep{s.code, false}}, up...)
 	}
-	steps := append(down, up...)
 	if in.Front != "" {
-		steps = append([]step{frontStep{in.Front}}, steps...)
+		down = slices.Insert(down, 0, step(frontStep{in.Front}))
 	}
-	return withBinding(bind, steps, settle), nil
+	return withBinding(bind, append(down, up...), settle), nil
 }
 
 // withBinding puts steps between the binding of spare keys and its end.
