@@ -7,6 +7,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/reprise-rpa/reprise/interceptors/auth"
+	"github.com/reprise-rpa/reprise/interceptors/clock"
 	"github.com/reprise-rpa/reprise/interceptors/logging"
 	"github.com/reprise-rpa/reprise/interceptors/metrics"
 	"github.com/reprise-rpa/reprise/interceptors/recovery"
@@ -30,7 +31,7 @@ func Server(c Config) ([]grpc.ServerOption, error) {
 	if err != nil {
 		return nil, err
 	}
-	unary := []grpc.UnaryServerInterceptor{logging.Unary(c.Log)}
+	unary := []grpc.UnaryServerInterceptor{clock.Unary(), logging.Unary(c.Log)}
 	stream := []grpc.StreamServerInterceptor{logging.Stream(c.Log)}
 	if c.Metrics != nil {
 		unary = append(unary, c.Metrics.Unary())
