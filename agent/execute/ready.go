@@ -28,11 +28,13 @@ func (r *run) ready(ctx context.Context) ([]driver.Input, *shot, error) {
 			return nil, nil, err
 		}
 		seen := time.Now()
-		frame, err := r.lookBefore(ctx)
-		if err != nil {
-			return nil, nil, err
+		var windows []driver.Window
+		if before > 0 {
+			if windows, err = r.cfg.Driver.Windows(ctx); err != nil {
+				return nil, nil, err
+			}
 		}
-		windows, err := r.cfg.Driver.Windows(ctx)
+		frame, err := r.lookBefore(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
