@@ -23,14 +23,15 @@ import (
 // screen is a desktop in memory. It has a monitor of 400×300 and one of 200×200
 // left of it. What it shows changes by what at says.
 type screen struct {
-	mu       sync.Mutex
-	state    desktop.State
-	monitors []driver.Monitor
-	windows  []driver.Window
-	picture  *image.RGBA
-	inputs   []driver.Input
-	onInput  func(s *screen, n int) error // called with the lock held, before input n counts
-	onLook   func(s *screen)              // called with the lock held
+	forbidden error // why no picture of a window is taken; nil: it is
+	mu        sync.Mutex
+	state     desktop.State
+	monitors  []driver.Monitor
+	windows   []driver.Window
+	picture   *image.RGBA
+	inputs    []driver.Input
+	onInput   func(s *screen, n int) error // called with the lock held, before input n counts
+	onLook    func(s *screen)              // called with the lock held
 }
 
 func newScreen() *screen {
@@ -150,6 +151,9 @@ func (s *screen) CaptureWindow(_ context.Context, id string) (driver.Picture, er
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.look()
+	if s.forbidden != nil {
+		return driver.Picture{}, s.forbidden
+	}
 	for _, w := range s.windows {
 		if w.ID == id {
 			img := image.NewRGBA(w.Bounds)

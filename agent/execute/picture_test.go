@@ -1,6 +1,7 @@
 package execute_test
 
 import (
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -117,6 +118,10 @@ func TestAScreenshotOfAWindowShowsThatWindowAlone(t *testing.T) {
 		}
 		if o := shoot("Nowhere"); o.Code != work.TargetNotFound || o.After != nil {
 			t.Errorf("a window that is not there: %s", verdict(o))
+		}
+		s.forbidden = fmt.Errorf("%w: the machine's owner forbids it", driver.ErrBlocked)
+		if o := shoot("Editor"); o.Code != work.InputBlocked || o.After != nil || !strings.Contains(o.Message, "owner") {
+			t.Errorf("a window that is kept from pictures: %s %s", verdict(o), o.Message)
 		}
 	})
 }

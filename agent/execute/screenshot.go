@@ -39,14 +39,16 @@ func (r *run) screenshot(ctx context.Context, of *work.WindowSelector) error {
 	return nil
 }
 
-// goneFault says of a window that went while a picture of it was taken that it was not
-// found.
+// goneFault says why there is no picture of a window: it went meanwhile, it shows
+// nowhere, or the machine's owner forbids it.
 func goneFault(err error) error {
 	switch {
 	case errors.Is(err, driver.ErrGone):
 		return faultf(work.TargetNotFound, "%v", err)
 	case errors.Is(err, driver.ErrOffScreen):
 		return faultf(work.TargetOffScreen, "%v", err)
+	case errors.Is(err, driver.ErrBlocked):
+		return faultf(work.InputBlocked, "%v", err)
 	}
 	return err
 }
