@@ -13,6 +13,9 @@ const (
 	bump = 24.0
 	// bumpTime is how long that takes.
 	bumpTime = 500 * time.Millisecond
+	// handMoves is of how many moves a hand's way consists at least: a pointer that jumps
+	// was put there by a program, or by the system, such as onto a dialog's button.
+	handMoves = 3
 	// tellEvery is how often one device is told of.
 	tellEvery = time.Second
 )
@@ -67,7 +70,9 @@ func (o *ownInput) follow(s winapi.Seen) float64 {
 // beyond says whether the pointer has gone farther than a bump takes it. A way that
 // counted is not counted again.
 func (o *ownInput) beyond(far float64, now time.Time) bool {
-	o.moves = append(o.moves, move{now, far})
+	if far > 0 {
+		o.moves = append(o.moves, move{now, far})
+	}
 	recent, sum := o.moves[:0], 0.0
 	for _, m := range o.moves {
 		if now.Sub(m.when) < bumpTime {
@@ -75,7 +80,7 @@ func (o *ownInput) beyond(far float64, now time.Time) bool {
 		}
 	}
 	o.moves = recent
-	if sum <= bump {
+	if sum <= bump || len(recent) < handMoves {
 		return false
 	}
 	o.moves = o.moves[:0]

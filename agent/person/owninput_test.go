@@ -31,8 +31,9 @@ func TestWhatCountsAsThePersonsInput(t *testing.T) {
 		{"the agent's own", []winapi.Seen{own(down(vkA)), own(button), own(pointer(0, 0)), own(pointer(900, 0))}, ""},
 		{"the pointer is seen for the first time", []winapi.Seen{pointer(900, 700)}, ""},
 		{"a bump there and back", []winapi.Seen{pointer(100, 100), pointer(112, 100), pointer(100, 100)}, ""},
-		{"farther than a bump", []winapi.Seen{pointer(100, 100), pointer(112, 100), pointer(100, 101)}, "mouse"},
-		{"where the agent has left it", []winapi.Seen{pointer(100, 100), own(pointer(600, 500)), pointer(601, 500)}, ""},
+		{"farther than a bump", []winapi.Seen{pointer(100, 100), pointer(112, 100), pointer(100, 101), pointer(101, 101), pointer(102, 101)}, "mouse"},
+		{"where the agent has left it", []winapi.Seen{pointer(100, 100), own(pointer(600, 500)), pointer(601, 500), pointer(602, 500), pointer(603, 500)}, ""},
+		{"a jump is no hand", []winapi.Seen{pointer(100, 100), pointer(700, 500), pointer(701, 500)}, ""},
 	} {
 		var o ownInput
 		got := ""
@@ -59,7 +60,7 @@ func TestASlowDriftOfThePointerIsNoPerson(t *testing.T) {
 }
 
 // Whatever moves: within any half second that was not told of, the person's way is
-// within a bump.
+// within a bump, or a jump.
 func TestNoPersonGoesUnnoticedBeyondABump(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var o ownInput
@@ -75,13 +76,13 @@ func TestNoPersonGoesUnnoticedBeyondABump(t *testing.T) {
 				way = nil
 				continue
 			}
-			sum := 0.0
+			moves, sum := 0, 0.0
 			for _, m := range way {
-				if now.Sub(m.when) < bumpTime {
-					sum += m.far
+				if now.Sub(m.when) < bumpTime && m.far > 0 {
+					moves, sum = moves+1, sum+m.far
 				}
 			}
-			if sum > bump {
+			if sum > bump && moves >= handMoves {
 				t.Fatalf("%v pixels within %v went unnoticed, at move %d", sum, bumpTime, before)
 			}
 		}

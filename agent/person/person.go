@@ -23,8 +23,9 @@
 // # Own input
 //
 // A key or button that goes down, and the wheel, count at once. The pointer counts when
-// it has gone more than 24 pixels within half a second, so that a desk that is bumped
-// does not. What carries winapi's tag is the agent's and counts for nothing; what other
+// it has gone more than 24 pixels within half a second, in three moves or more, so that
+// neither a desk that is bumped nor a pointer that a program puts onto its button
+// does. What carries winapi's tag is the agent's and counts for nothing; what other
 // programs send counts as a person's, since viewers of remote desktops send that way.
 // Which key it was is neither told nor logged.
 //

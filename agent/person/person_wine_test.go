@@ -195,7 +195,7 @@ func TestOnWineThePersonsInputIsToldAndTheAgentsIsNot(t *testing.T) {
 			t.Errorf("not told of the %s", by)
 		}
 	}
-	hand(t, "mousemove_relative", "60", "40") // after whatever the agent's own would have been told as
+	hand(t, "mousemove_relative", "20", "10", "sleep", "0.06", "mousemove_relative", "20", "10", "sleep", "0.06", "mousemove_relative", "20", "20", "sleep", "0.06", "mousemove_relative", "20", "20") // after whatever the agent's own would have been told as
 	heard("mouse")
 	hand(t, "key", "z")
 	heard("keyboard")

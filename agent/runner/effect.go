@@ -46,6 +46,7 @@ type (
 	SendPerson struct {
 		Wish     work.PersonWish
 		ReplayID string // that was shown; empty: the one that holds the machine
+		By       string // with what the person asked, for people
 	}
 	// GoOn lets the desktop take gestures again after the person's stop. It comes
 	// before whatever is executed next.

@@ -43,7 +43,7 @@ func (c *Core) personActs(now time.Time, e PersonActs) []Effect {
 	case work.PersonGoesOn:
 		effects := c.lift()
 		if len(c.pauses) > 0 && c.open {
-			effects = append(effects, SendPerson{Wish: e.Wish, ReplayID: c.pauses[len(c.pauses)-1].ReplayID})
+			effects = append(effects, SendPerson{Wish: e.Wish, ReplayID: c.pauses[len(c.pauses)-1].ReplayID, By: e.By})
 		}
 		return effects
 	}
@@ -56,7 +56,7 @@ func (c *Core) tellHold() []Effect {
 		return nil
 	}
 	c.hold.told = true
-	return []Effect{SendPerson{Wish: c.hold.why}}
+	return []Effect{SendPerson{Wish: c.hold.why, By: c.hold.by}}
 }
 
 // lift lets actions be executed again.

@@ -269,7 +269,7 @@ func (l *loop) carryOut(effect Effect) {
 			l.stream.SendProgress(e.Progress)
 		}
 	case SendPerson:
-		l.log.Info("the person at the machine asks", logkeys.Reason, e.Wish, logkeys.Replay, e.ReplayID)
+		l.log.Info("the person at the machine asks", logkeys.Reason, e.Wish, logkeys.Detail, e.By, logkeys.Replay, e.ReplayID)
 		if l.stream != nil {
 			l.stream.SendPerson(e.Wish, e.ReplayID)
 		}
