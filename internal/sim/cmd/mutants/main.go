@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("only", "", "hunt these alone: names, separated by commas")
 	list := flags.Bool("list", false, "list the mutants, and hunt none")
-	seeds := flags.Int("seeds", 3000, "schedules that a mutant may survive at most")
+	seeds := flags.Int("seeds", 10000, "schedules that a mutant may survive at most")
 	atOnce := flags.Int("parallel", 2, "mutants at a time")
 	root := flags.String("root", ".", "the module's root")
 	limit := flags.Duration("limit", 10*time.Minute, "the longest that one run of the simulator may take")
