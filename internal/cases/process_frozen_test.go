@@ -3,10 +3,14 @@
 package cases
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
@@ -28,6 +32,36 @@ func frozen(p play) play {
 func (th *theatre) freeze(p *testkit.Process) {
 	th.t.Helper()
 	th.must(syscall.Kill(p.PID(), syscall.SIGSTOP))
+	th.until("all of the process stands still", func() bool { return stopped(p.PID()) })
+}
+
+// stopped says whether every thread of a process is stopped by a signal.
+func stopped(pid int) bool {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	if err != nil || len(threads) == 0 {
+		return false
+	}
+	for _, thread := range threads {
+		stat, err := os.ReadFile(thread)
+		if err == nil && !strings.Contains(string(stat), ") T ") {
+			return false
+		}
+	}
+	return true
+}
+
+// until looks again and again until what is named is so.
+func (th *theatre) until(what string, so func() bool) {
+	th.t.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for !so() {
+		select {
+		case <-ticker.C:
+		case <-th.ctx.Done():
+			th.t.Fatalf("waited in vain until %s", what)
+		}
+	}
 }
 
 func (th *theatre) thaw(p *testkit.Process) {

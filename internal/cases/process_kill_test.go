@@ -37,7 +37,8 @@ var actionsLife = []struct {
 	// An action begins only while the server vouches for it.
 	{faultpoint.AgentReceived, resendSpent, perhapsSentTwice, resendSpent},
 	{faultpoint.AgentBegins, resendSpent, perhapsSentTwice, resendSpent},
-	{faultpoint.AgentStarted, asksAPerson, takenOnce, asksAPerson},
+	// What stood still there asks anew before its input, and there may be nobody to answer.
+	{faultpoint.AgentStarted, asksAPerson, perhapsSentTwice, asksAPerson},
 	{faultpoint.AgentInputEvent, asksAPerson, takenOnce, asksAPerson},
 	{faultpoint.AgentMidInput, asksAPerson, takenOnce, asksAPerson},
 	{faultpoint.AgentInputDone, asksAPerson, takenOnce, asksAPerson},

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
@@ -49,20 +48,6 @@ func (th *theatre) killHelper() {
 	}
 	th.must(syscall.Kill(list[0], syscall.SIGKILL))
 	th.until("the helper is gone", func() bool { return !slices.Contains(th.helpers(), list[0]) })
-}
-
-// until looks again and again until what is named is so.
-func (th *theatre) until(what string, so func() bool) {
-	th.t.Helper()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for !so() {
-		select {
-		case <-ticker.C:
-		case <-th.ctx.Done():
-			th.t.Fatalf("waited in vain until %s", what)
-		}
-	}
 }
 
 // cameThrough takes the replay to its end; a person is asked about the middle step, if
