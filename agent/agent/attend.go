@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/runner"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // attendAgain is how long to wait before the person's side of a desktop that went
@@ -60,12 +61,7 @@ func (a *attendant) attend(ctx context.Context, run *runner.Runner) {
 		case !again: // once: it may last
 			a.log.Warn("what the person at the machine does is not seen now", logkeys.Error, err)
 		}
-		timer := time.NewTimer(attendAgain)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-		case <-timer.C:
-		}
+		_ = wait.For(ctx, attendAgain) // whether ctx ended is looked at next
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/vision"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // settleTime is how long to wait for two frames that agree.
@@ -228,7 +229,7 @@ func (r *run) settle(ctx context.Context, frame shot, take func(context.Context)
 	if err != nil {
 		return false, frame, err
 	}
-	if err := r.pause(ctx, r.cfg.Poll); err != nil {
+	if err := wait.For(ctx, r.cfg.Poll); err != nil {
 		return false, frame, err
 	}
 	settled, err := r.until(ctx, settleTime, func() (bool, error) {

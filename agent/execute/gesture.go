@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 var buttons = map[work.Button]driver.Button{work.Left: driver.Left, work.Right: driver.Right, work.Middle: driver.Middle}
@@ -20,7 +21,7 @@ func (r *run) prepare(ctx context.Context) ([]driver.Input, error) {
 	switch g := r.job.Action.Do.(type) {
 	case work.Wait:
 		r.job.Doing("waiting")
-		return nil, r.pause(ctx, g.For)
+		return nil, wait.For(ctx, g.For)
 	case work.WaitForTarget:
 		return nil, r.waitForTarget(ctx)
 	case work.WaitForWindow:

@@ -10,6 +10,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/vision"
 	"github.com/reprise-rpa/reprise/agent/work"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // untilStopped is a limit for what only the action's own time-out ends.
@@ -163,7 +164,7 @@ func (r *run) byTemplate(ctx context.Context, t *work.Target, limit time.Duratio
 		case ctx.Err() != nil:
 			return false, context.Cause(ctx)
 		case errors.Is(reason, errNoAnchor):
-			return false, r.pause(ctx, min(anchorRetry, limit))
+			return false, wait.For(ctx, min(anchorRetry, limit))
 		case errors.Is(reason, errIcon):
 			return false, nil
 		case errors.Is(reason, driver.ErrUnavailable), errors.As(reason, &f) && f.code != work.TargetNotFound:

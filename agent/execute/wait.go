@@ -3,19 +3,9 @@ package execute
 import (
 	"context"
 	"time"
-)
 
-// pause waits for the next look; it fails when ctx ends.
-func (r *run) pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
+	"github.com/reprise-rpa/reprise/internal/wait"
+)
 
 // until looks again and again until look says that it is done, or the time is
 // over; it says whether look was.
@@ -29,7 +19,7 @@ func (r *run) until(ctx context.Context, limit time.Duration, look func() (bool,
 		if time.Until(end) <= 0 {
 			return false, nil
 		}
-		if err := r.pause(ctx, min(r.cfg.Poll, time.Until(end))); err != nil {
+		if err := wait.For(ctx, min(r.cfg.Poll, time.Until(end))); err != nil {
 			return false, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // ShowPause implements driver.Attended.
@@ -43,17 +44,5 @@ func (g *Guard) Announce(ctx context.Context, around image.Rectangle, d time.Dur
 		return err
 	}
 	defer remove()
-	return pause(braked, d)
-}
-
-// pause waits, or says why it ended early.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return wait.For(braked, d)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // stage is what shows on the screen, and keeps it out of pictures.
@@ -176,7 +177,7 @@ func (s *stage) veil(ctx context.Context) (func(), bool, error) {
 		s.once.note("notices can't be kept out of pictures", err)
 		return s.unveil, false, nil
 	}
-	if err := pause(ctx, vanishTime); err != nil {
+	if err := wait.For(ctx, vanishTime); err != nil {
 		s.pictures--
 		s.show()
 		return nil, false, err

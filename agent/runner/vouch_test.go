@@ -213,7 +213,7 @@ func TestACancelEndsTheWaitForTheServer(t *testing.T) {
 }
 
 // A popup is closed, and while the target is looked for the stream ends: what was vouched
-// for then is not vouched for now.
+// for before is not vouched for any more.
 func TestInputAfterAPopupNeedsTheServersWordAnew(t *testing.T) {
 	for name, c := range map[string]struct {
 		then   func(r *rig)

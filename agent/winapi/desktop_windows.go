@@ -48,20 +48,22 @@ func (System) Session() (Session, error) {
 	var state uint32
 	lock := int32(sessionUnknown)
 	err := errors.Join(
-		sessionValue(wtsUserName, 2, func(p unsafe.Pointer) { user = windows.UTF16PtrToString((*uint16)(p)) }),
-		sessionValue(wtsConnectState, 4, func(p unsafe.Pointer) { state = *(*uint32)(p) }),
-		sessionValue(wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) { lock = (*sessionInfo)(p).lock() }),
+		sessionValue(currentSession, wtsUserName, 2, func(p unsafe.Pointer) { user = windows.UTF16PtrToString((*uint16)(p)) }),
+		sessionValue(currentSession, wtsConnectState, 4, func(p unsafe.Pointer) { state = *(*uint32)(p) }),
+		sessionValue(currentSession, wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) { lock = (*sessionInfo)(p).lock() }),
 	)
 	return sessionOf(user, state, lock), err
 }
 
-// sessionValue reads one thing about the session of this process, of at least size
-// bytes.
-func sessionValue(class, size uintptr, read func(unsafe.Pointer)) error {
-	const currentServer, currentSession = 0, 0xffffffff
+// currentSession is the session of this process, for sessionValue.
+const currentSession = 0xffffffff
+
+// sessionValue reads one thing about a session, of at least size bytes.
+func sessionValue(session, class, size uintptr, read func(unsafe.Pointer)) error {
+	const currentServer = 0
 	var value *byte
 	var got uint32
-	_, err := try(procWTSQuerySessionInformation, currentServer, currentSession, class,
+	_, err := try(procWTSQuerySessionInformation, currentServer, session, class,
 		uintptr(unsafe.Pointer(&value)), uintptr(unsafe.Pointer(&got)))
 	switch {
 	case errors.Is(err, errSilent), errors.Is(err, windows.ERROR_INVALID_PARAMETER):

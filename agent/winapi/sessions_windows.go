@@ -68,36 +68,13 @@ func (s System) LogonSessions() ([]LogonSession, error) {
 func (l *LogonSession) fill() error {
 	lock, protocol := int32(sessionUnknown), uint16(protocolConsole)
 	err := errors.Join(
-		l.ask(wtsUserName, 2, func(p unsafe.Pointer) { l.User = windows.UTF16PtrToString((*uint16)(p)) }),
-		l.ask(wtsDomainName, 2, func(p unsafe.Pointer) { l.Domain = windows.UTF16PtrToString((*uint16)(p)) }),
-		l.ask(wtsClientProtocolType, 2, func(p unsafe.Pointer) { protocol = *(*uint16)(p) }),
-		l.ask(wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) { lock = (*sessionInfo)(p).lock() }),
+		sessionValue(uintptr(l.ID), wtsUserName, 2, func(p unsafe.Pointer) { l.User = windows.UTF16PtrToString((*uint16)(p)) }),
+		sessionValue(uintptr(l.ID), wtsDomainName, 2, func(p unsafe.Pointer) { l.Domain = windows.UTF16PtrToString((*uint16)(p)) }),
+		sessionValue(uintptr(l.ID), wtsClientProtocolType, 2, func(p unsafe.Pointer) { protocol = *(*uint16)(p) }),
+		sessionValue(uintptr(l.ID), wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) { lock = (*sessionInfo)(p).lock() }),
 	)
 	l.Locked, l.Remote = lock == sessionLocked, protocol != protocolConsole
 	return err
-}
-
-// ask reads one thing about a session, of at least size bytes.
-func (l *LogonSession) ask(class, size uintptr, read func(unsafe.Pointer)) error {
-	const currentServer = 0
-	var value *byte
-	var got uint32
-	_, err := try(procWTSQuerySessionInformation, currentServer, uintptr(l.ID), class,
-		uintptr(unsafe.Pointer(&value)), uintptr(unsafe.Pointer(&got)))
-	switch {
-	case errors.Is(err, errSilent), errors.Is(err, windows.ERROR_INVALID_PARAMETER):
-		return fmt.Errorf("session information %d: %w (%w)", class, ErrNotHere, err)
-	case err != nil:
-		return fmt.Errorf("session information %d: %w", class, err)
-	case value == nil:
-		return fmt.Errorf("session information %d: %w", class, ErrNotHere)
-	}
-	defer windows.WTSFreeMemory(uintptr(unsafe.Pointer(value)))
-	if uintptr(got) < size {
-		return fmt.Errorf("session information %d: %d bytes: %w", class, got, ErrNotHere)
-	}
-	read(unsafe.Pointer(value))
-	return nil
 }
 
 // SessionUser is the user of one session, as whom processes are started there.

@@ -27,7 +27,7 @@ type trayIcon struct {
 // ShowTray puts the icon into the notification area, or changes it. Chosen is called on
 // the Loop's thread with what a person chooses from its menu, and must return at once.
 // Where the area is not there yet, or goes and comes back, the icon comes with it; that
-// it does not show for now is the error.
+// it does not show yet is the error.
 func (l *Loop) ShowTray(look Tray, chosen func(id int)) error {
 	var err error
 	late := l.run(func() {

@@ -70,14 +70,7 @@ func (th *theatre) cameThrough(mayAsk bool) {
 	if got := stepOf(r.GetPause().GetActionToDecide()); got != middleStep {
 		th.t.Errorf("the person is asked about step %d, want %d", got, middleStep)
 	}
-	th.nothingDown()
-	if seen := th.counted(); slices.Equal(seen, th.marks[:middleStep]) {
-		th.resume("--skip")
-	} else {
-		th.partly(seen)
-		th.marks = slices.Concat(seen, th.marks[middleStep-1:])
-		th.resume()
-	}
+	th.decideOnWindows()
 	th.settled()
 }
 

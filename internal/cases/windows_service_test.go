@@ -130,11 +130,7 @@ func TestService_B19_AHelperKilledInTheMiddleLeavesNothingDownAndNothingRunsTwic
 	th.until("the machine takes input", func() bool {
 		return th.machine().GetDesktopState().GetKind() == reprisev1.DesktopStateKind_DESKTOP_STATE_KIND_ACTIVE
 	})
-	th.nothingDown()
-	seen := th.counted()
-	th.partly(seen)
-	th.marks = append(seen, th.marks[middleStep-1:]...) // the person lets the step run again, and it clears first
-	th.resume()
+	th.decideOnWindows()
 	th.settled()
 }
 

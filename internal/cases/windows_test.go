@@ -112,17 +112,25 @@ func (th *theatre) cameToOnWindows(want stepOutcome) {
 		if got := stepOf(r.GetPause().GetActionToDecide()); got != middleStep {
 			th.t.Errorf("the person is asked about step %d, want %d", got, middleStep)
 		}
-		th.nothingDown()
-		if seen := th.counted(); slices.Equal(seen, th.marks[:middleStep]) {
-			th.resume("--skip")
-		} else {
-			th.partly(seen)
-			th.marks = slices.Concat(seen, th.marks[middleStep-1:])
-			th.resume()
-		}
+		th.decideOnWindows()
 		want.asks = false
 	}
 	th.cameTo(want)
+}
+
+// decideOnWindows settles a pause for the middle step as a person would who looks at the
+// screen: skip what had its effect, else run the step again, which clears first.
+func (th *theatre) decideOnWindows() {
+	th.t.Helper()
+	th.nothingDown()
+	seen := th.counted()
+	if slices.Equal(seen, th.marks[:middleStep]) {
+		th.resume("--skip")
+		return
+	}
+	th.partly(seen)
+	th.marks = slices.Concat(seen, th.marks[middleStep-1:])
+	th.resume()
 }
 
 // partly checks that what is seen is the first step, and a part of the second at most.

@@ -13,6 +13,7 @@ import (
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/id"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // Agent is a machine's agent. Its methods may be called from any goroutine, also
@@ -236,7 +237,7 @@ func (a *Agent) run(ctx context.Context) {
 		for a.await(a.life, "is there", func() bool { return a.present }) == nil {
 			err := a.connect(a.life)
 			a.log.Debug("the agent's stream has ended", logkeys.Error, err)
-			if pause(a.life, reconnectAfter) != nil {
+			if wait.For(a.life, reconnectAfter) != nil {
 				return
 			}
 		}

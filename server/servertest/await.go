@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // Await waits until a replay is in one of these states, or has ended if none is
@@ -23,7 +23,7 @@ func (s *Server) Await(ctx context.Context, replayID string, states ...reprisev1
 	for {
 		err := awaitState(ctx, replays, replayID, states)
 		if status.Code(err) == codes.Unavailable {
-			if err = pause(ctx, reconnectAfter); err == nil {
+			if err = wait.For(ctx, reconnectAfter); err == nil {
 				continue
 			}
 		}
@@ -57,17 +57,5 @@ func awaitState(ctx context.Context, replays reprisev1.ReplayServiceClient, repl
 		if last = change.GetReplay().GetState(); slices.Contains(states, last) {
 			return nil
 		}
-	}
-}
-
-// pause waits, unless ctx ends first.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
 	}
 }

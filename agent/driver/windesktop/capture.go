@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/vision"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // blankPause is the pause before a picture of one colour is taken again: some
@@ -40,7 +41,7 @@ func (e *eyes) screen(ctx context.Context, parts []image.Rectangle) (driver.Pict
 	if err != nil || !oneColour(p.Image, parts) {
 		return p, err
 	}
-	if err = pause(ctx, blankPause); err != nil {
+	if err = wait.For(ctx, blankPause); err != nil {
 		return driver.Picture{}, err
 	}
 	p, err = e.frame(ctx, parts)

@@ -13,6 +13,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/winapi"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // clipboard puts texts on the clipboard for a while, and afterwards what was there
@@ -157,7 +158,7 @@ func (c *clipboard) due(ctx context.Context, d *debt) error {
 		return context.Cause(ctx)
 	case <-c.closing:
 	}
-	return pause(ctx, min(c.restore, closeRestore)-time.Since(d.since))
+	return wait.For(ctx, min(c.restore, closeRestore)-time.Since(d.since))
 }
 
 // settle has what is owed put back soon, and waits for that. It is called once.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // clipboardCall is one call of Windows about the clipboard.
@@ -41,7 +42,7 @@ func patiently[T any](ctx context.Context, c *clipboard, call clipboardCall[T]) 
 		case !time.Now().Before(deadline):
 			return none, fmt.Errorf("clipboard, after %v: %w: %w", c.retry, driver.ErrBlocked, err)
 		}
-		if err := pause(ctx, busyPause); err != nil {
+		if err := wait.For(ctx, busyPause); err != nil {
 			return none, err
 		}
 	}

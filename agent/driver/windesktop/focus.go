@@ -7,6 +7,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/winapi"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // focusPause is how often a window that was asked for is looked for in front.
@@ -32,7 +33,7 @@ func (d *Driver) focus(ctx context.Context, id string) error {
 		if !time.Now().Before(deadline) {
 			return fmt.Errorf("window %q, after %v %s has the keyboard: %w", w.Title, d.config.FocusTime, d.titled(front), driver.ErrNotInFront)
 		}
-		if err := pause(ctx, focusPause); err != nil {
+		if err := wait.For(ctx, focusPause); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/internal/keyname"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // Do implements driver.Hands. Which events cannot stop in between, the package
@@ -156,7 +157,7 @@ func (d *Driver) awaitTurn(ctx context.Context, in driver.Input) error {
 		free = d.pasted.Add(pasteGap)
 	}
 	if left := time.Until(free); left > 0 {
-		return pause(ctx, left)
+		return wait.For(ctx, left)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/winapi"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // player plays the plan of one gesture and remembers what it holds.
@@ -61,7 +62,7 @@ func (p *player) do(ctx context.Context, s step) error {
 	case toggleStep:
 		return p.toggle(s.events)
 	case waitStep:
-		return pause(ctx, s.d)
+		return wait.For(ctx, s.d)
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ const (
 func until(ctx context.Context, so func() bool) (bool, error) {
 	for look := range looks {
 		if look > 0 {
-			if err := pause(ctx, lookPause); err != nil {
+			if err := wait.For(ctx, lookPause); err != nil {
 				return false, err
 			}
 		}
@@ -249,7 +250,7 @@ func (p *player) letGo(ctx context.Context) error {
 			p.left = events
 			return short(0, len(events), err)
 		}
-		if err := pause(ctx, lookPause); err != nil {
+		if err := wait.For(ctx, lookPause); err != nil {
 			p.left = events
 			return err
 		}

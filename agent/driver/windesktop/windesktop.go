@@ -210,15 +210,3 @@ func (d *Driver) Close() error {
 	d.letting.Wait()
 	return nil
 }
-
-// pause waits, or says why it ended early.
-func pause(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

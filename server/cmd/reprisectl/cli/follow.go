@@ -13,6 +13,7 @@ import (
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/backoff"
+	"github.com/reprise-rpa/reprise/internal/wait"
 )
 
 // waits are the longest pauses between attempts to reach a server that was there
@@ -67,7 +68,7 @@ func (c *client) persist(ctx context.Context, w watching) error {
 				return err
 			}
 		}
-		if err := rest(ctx, waits.Wait(away.failures, rand.Float64())); err != nil {
+		if err := wait.For(ctx, waits.Wait(away.failures, rand.Float64())); err != nil {
 			return err
 		}
 	}
@@ -168,18 +169,6 @@ func (a *absence) mayPass(err error, now time.Time) bool {
 	return false
 }
 
-// rest waits, or returns why ctx ended.
-func rest(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 // insist makes a call that may safely be repeated, over a server that goes away
 // and comes back; a server that was never there is an error at once.
 func (a *app) insist(ctx context.Context, c *client, what string, do func(context.Context) error) error {
@@ -189,7 +178,7 @@ func (a *app) insist(ctx context.Context, c *client, what string, do func(contex
 		if status.Code(err) != codes.Unavailable || !c.met.made.Load() || !away.mayPass(err, time.Now()) {
 			return err
 		}
-		if err := rest(ctx, waits.Wait(away.failures, rand.Float64())); err != nil {
+		if err := wait.For(ctx, waits.Wait(away.failures, rand.Float64())); err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
 	}
