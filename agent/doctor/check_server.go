@@ -155,6 +155,9 @@ func lookClock(ctx context.Context, f Facts, s Settings) answer {
 					now.UTC().Format(time.RFC3339), c.NotBefore.UTC().Format(time.RFC3339))
 			}
 		}
+		if r.Stage != answered {
+			return unknown("see check server", "the server was not reached; this machine's time is %s", now.UTC().Format(time.RFC3339))
+		}
 		return unknown("`reprisectl machines` shows when the server last heard of the machine; compare it with this machine's clock",
 			"the server does not tell its time before a session is open; this machine's is %s", now.UTC().Format(time.RFC3339))
 	}

@@ -120,6 +120,7 @@ func TestB23_SkewIsShownAndUnknownSkewIsUnknown(t *testing.T) {
 	early := chain("s", 100*day)
 	early[0].NotBefore = time.Now().Add(time.Hour)
 	judged(t, "clock", []one{
+		{"not reached", reached(Reached{Stage: atPort}), Unknown, "not reached"},
 		{"not told", reached(Reached{Stage: answered}), Unknown, "does not tell its time"},
 		{"before the certificate's beginning", reached(Reached{Stage: atTLS, Chain: early}), Fault, "valid only from"},
 		{"nearly the same", skew(3 * time.Second), OK, "3s behind"},

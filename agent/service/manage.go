@@ -40,6 +40,9 @@ type Manager interface {
 	Start(name string) error
 	// Stop asks for a service to stop. One that has stopped already is no error.
 	Stop(name string) error
+	// Follow returns how to wait for the end of a process, which comes some time after
+	// its service has stopped. Until then its program can't be replaced.
+	Follow(pid uint32) (wait func(context.Context) error)
 	// Delete removes a service and the source of its events.
 	Delete(name string) error
 	// Close ends the connection.
@@ -85,7 +88,8 @@ func (s *Service) Uninstall(ctx context.Context) error {
 	return err
 }
 
-// Stop stops the service and waits until it has. It says whether it was running.
+// Stop stops the service and waits until it has, and its process has ended. It says
+// whether it was running.
 func (s *Service) Stop(ctx context.Context) (was bool, err error) {
 	info, err := s.installed()
 	if err != nil || info.State == Stopped.String() {
@@ -97,13 +101,18 @@ func (s *Service) Stop(ctx context.Context) (was bool, err error) {
 			return true, err
 		}
 	}
+	ended := s.m.Follow(info.PID)
 	if info.State != StopPending.String() {
 		if err := s.m.Stop(Name); err != nil {
 			return true, err
 		}
 	}
-	_, err = s.await(ctx, stopped)
-	return true, err
+	if _, err = s.await(ctx, stopped); err != nil {
+		return true, err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, patience, ErrSlow)
+	defer stop()
+	return true, ended(ctx)
 }
 
 // Start starts the service and waits until it runs. It says whether it was running

@@ -18,6 +18,9 @@ type scm struct {
 	fails   uint32        // the event with which a service that starts ends
 	deaf    bool          // a service that stops never
 
+	lingers time.Duration // the process, after its service has stopped; negative: for ever
+	gone    bool          // the process
+
 	at   time.Time // when it comes to then; zero: it stays as it is
 	then Info
 }
@@ -66,6 +69,19 @@ func (m *scm) Stop(string) error {
 	return m.ask("stop")
 }
 
+// Follow waits for a process that ends a while after its service has stopped.
+func (m *scm) Follow(uint32) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if m.lingers < 0 {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		time.Sleep(m.lingers)
+		m.gone = true
+		return nil
+	}
+}
+
 func (m *scm) Delete(string) error {
 	m.at, m.then = time.Now().Add(m.takes), Info{}
 	return m.ask("delete")
@@ -108,6 +124,22 @@ func TestUninstallStopsFirstAndWaits(t *testing.T) {
 		m.wants(t, "stop delete")
 		if m.info.Installed || time.Since(began) < 2*m.takes {
 			t.Errorf("after %v it is %+v", time.Since(began), m.info)
+		}
+	})
+}
+
+// Its program can be replaced when Stop returns.
+func TestStopWaitsForTheProcessToo(t *testing.T) {
+	in(t, Running, func(t *testing.T, m *scm, s *Service) {
+		m.lingers = 2 * time.Second
+		if _, err := s.Stop(t.Context()); err != nil || !m.gone {
+			t.Errorf("Stop = %v; the process is gone: %v", err, m.gone)
+		}
+	})
+	in(t, Running, func(t *testing.T, m *scm, s *Service) {
+		m.lingers = -1
+		if _, err := s.Stop(t.Context()); !errors.Is(err, ErrSlow) {
+			t.Errorf("Stop = %v, want %v", err, ErrSlow)
 		}
 	})
 }

@@ -1,9 +1,11 @@
 package service
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 
@@ -60,6 +62,28 @@ func (m manager) with(name, doing string, use func(*mgr.Service) error) error {
 		return failure(doing, err)
 	}
 	return nil
+}
+
+// Follow implements Manager.
+func (m manager) Follow(pid uint32) func(context.Context) error {
+	gone := func(context.Context) error { return nil }
+	if pid == 0 {
+		return gone
+	}
+	p, err := os.FindProcess(int(pid))
+	if err != nil {
+		return gone // it has ended, or nobody may look at it
+	}
+	return func(ctx context.Context) error {
+		ended := make(chan struct{})
+		go func() { _, _ = p.Wait(); close(ended) }() // that it is over is all that counts
+		select {
+		case <-ended:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("its process %d is still there: %w", pid, context.Cause(ctx))
+		}
+	}
 }
 
 // Create implements Manager.

@@ -25,4 +25,7 @@ func (*EventLog) Write(uint32, slog.Level, string) error { return ErrUnsupported
 // Close ends the connection.
 func (*EventLog) Close() error { return nil }
 
+// OwnedByAdministrators is ErrUnsupported on this system.
+func OwnedByAdministrators(string) (bool, error) { return false, ErrUnsupported }
+
 func icacls(context.Context, ...string) error { return ErrUnsupported }

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
+
+	"github.com/reprise-rpa/reprise/agent/winapi"
 )
 
 // Codes of winerror.h.
@@ -134,6 +136,12 @@ func (l *EventLog) Write(id uint32, severity slog.Level, text string) error {
 
 // Close ends the connection.
 func (l *EventLog) Close() error { return l.log.Close() }
+
+// OwnedByAdministrators says whether a file or folder belongs to the administrators or
+// to the system: no other user can have made it.
+func OwnedByAdministrators(path string) (bool, error) {
+	return winapi.System{}.OwnedByAdministrators(path)
+}
 
 // icacls sets rights with the program of that name, which every Windows has.
 func icacls(ctx context.Context, args ...string) error {

@@ -18,6 +18,7 @@ type machine struct {
 	connect    func() (*service.Service, error)
 	run        func(ctx context.Context, p service.Program) error
 	protect    func(ctx context.Context, f service.Folder) error
+	owned      func(path string) (bool, error) // by administrators or the system alone
 	executable func() (string, error)
 	folder     string // of the service's settings, state and logs
 }
@@ -31,6 +32,7 @@ func thisMachine() machine {
 	return machine{
 		connect: service.Connect, run: runService,
 		protect:    func(ctx context.Context, f service.Folder) error { return f.Protect(ctx) },
+		owned:      service.OwnedByAdministrators,
 		executable: os.Executable, folder: filepath.Join(data, "reprise"),
 	}
 }

@@ -68,6 +68,11 @@ func (i *installation) install(cmd *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	if keep {
+		if err := i.trusted(s); err != nil {
+			return err
+		}
+	}
 	if err := i.machine.protect(cmd.Context(), service.Folder{Path: i.machine.folder, Account: i.account}); err != nil {
 		return err
 	}
@@ -102,6 +107,26 @@ func (i *installation) keeps() (bool, error) {
 			i.machine.config(), strings.Join(given, ", "))
 	}
 	return true, nil
+}
+
+// trusted fails for settings that are there and that anybody may have put there: any user
+// may make a folder beside the program's before the service is installed.
+func (i *installation) trusted(s *service.Service) error {
+	info, err := s.Status()
+	if err != nil || info.Installed {
+		return err // they are kept from others since it was installed
+	}
+	for _, path := range []string{i.machine.folder, i.machine.config()} {
+		owned, err := i.machine.owned(path)
+		if err != nil {
+			return err
+		}
+		if !owned {
+			return fmt.Errorf("%s is there, the service is not installed, and %s is no administrator's: anybody may have made it. "+
+				"Look at it and remove it, or give the settings as flags with --force", i.machine.config(), path)
+		}
+	}
+	return nil
 }
 
 // check checks the settings as run does, and returns them as a file.

@@ -45,8 +45,11 @@ func (m *fakeManager) Update(_ string, d service.Definition) ([]string, error) {
 func (m *fakeManager) Query(string) (service.Info, error) { return m.info, nil }
 func (m *fakeManager) Start(string) error                 { m.info.State = "running"; return nil }
 func (m *fakeManager) Stop(string) error                  { m.info.State = "stopped"; return nil }
-func (m *fakeManager) Delete(string) error                { m.info = service.Info{}; return nil }
-func (m *fakeManager) Close() error                       { return nil }
+func (m *fakeManager) Follow(uint32) func(context.Context) error {
+	return func(context.Context) error { return nil }
+}
+func (m *fakeManager) Delete(string) error { m.info = service.Info{}; return nil }
+func (m *fakeManager) Close() error        { return nil }
 
 // fakeMachine is one with a service control manager, where nothing is there yet.
 func fakeMachine(t *testing.T) (machine, *fakeManager) {
@@ -56,6 +59,7 @@ func fakeMachine(t *testing.T) (machine, *fakeManager) {
 	return machine{
 		connect:    func() (*service.Service, error) { return service.With(manager), nil },
 		protect:    func(_ context.Context, f service.Folder) error { return os.MkdirAll(f.Path, 0o700) },
+		owned:      func(string) (bool, error) { return true, nil },
 		executable: func() (string, error) { return `C:\Program Files\reprise\reprise-agent.exe`, nil },
 		folder:     folder,
 	}, manager
@@ -161,6 +165,27 @@ func TestSettingsThatAreThereAreKeptAndChecked(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"create", "update", "update"}, manager.asked); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Any user may make the folder and put settings into it, before the first installation.
+func TestSettingsThatAnybodyMayHaveMadeAreNotKept(t *testing.T) {
+	for _, planted := range []string{"folder", "file"} {
+		m, manager := fakeMachine(t)
+		if err := errors.Join(os.MkdirAll(m.folder, 0o700), os.WriteFile(m.config(), []byte("machine: m\nserver: evil.example:1\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		m.owned = func(path string) (bool, error) { return (path == m.folder) != (planted == "folder"), nil }
+		if _, err := serviceRun(t, m, "install"); err == nil || !strings.Contains(err.Error(), "anybody may have made it") || len(manager.asked) > 0 {
+			t.Errorf("%s: %v, %v", planted, err, manager.asked)
+		}
+		if out, err := serviceRun(t, m, "install", "--machine=m", "--force"); err != nil {
+			t.Errorf("%s: %v\n%s", planted, err, out)
+		}
+		// Now the service is installed, and what is there is its own.
+		if out, err := serviceRun(t, m, "install"); err != nil || !strings.Contains(out, "(kept)") {
+			t.Errorf("%s: %v\n%s", planted, err, out)
+		}
 	}
 }
 
