@@ -270,3 +270,24 @@ func TestTheNextHelperIsAwaited(t *testing.T) {
 		}
 	})
 }
+
+// A gesture that was broken off is awaited anew at once: the helper that died does not
+// count, though nobody has taken its line away yet.
+func TestAHelperThatHasDiedIsNotTheNextOne(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			let := make(chan struct{})
+			d := newDesktop(t)
+			s := serve(t, d, pipe, of(slow(let)))
+			done := doing(t.Context(), d)
+			must(t, s.far.Close())
+			nobodyKnows(t, "Do", <-done)
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errChanged)
+			defer cancel()
+			if err := d.Await(ctx); !errors.Is(err, errChanged) {
+				t.Errorf("Await = %v, and there is no helper", err)
+			}
+			close(let)
+		})
+	}
+}

@@ -12,9 +12,8 @@ import (
 // what the person did until the server holds the replay: it has taken a report with
 // work.Person, or shows a pause by an operator after it was asked.
 type hold struct {
-	why  work.PersonWish
-	by   string // with what, for people
-	told bool   // on this stream
+	why work.PersonWish
+	by  string // with what, for people
 }
 
 func (h *hold) message() string {
@@ -50,12 +49,12 @@ func (c *Core) personActs(now time.Time, e PersonActs) []Effect {
 	return nil
 }
 
-// tellHold asks the server to hold the replay.
+// tellHold asks the server to hold the replay, on each stream before anything of it is
+// heard.
 func (c *Core) tellHold() []Effect {
 	if c.hold == nil || !c.open {
 		return nil
 	}
-	c.hold.told = true
 	return []Effect{SendPerson{Wish: c.hold.why, By: c.hold.by}}
 }
 
@@ -73,7 +72,7 @@ func (c *Core) paused(p work.Pause) []Effect {
 	if !slices.ContainsFunc(c.pauses, func(o work.Pause) bool { return o.PauseID == p.PauseID }) {
 		c.pauses = append(c.pauses, p)
 	}
-	if c.hold != nil && c.hold.told && p.Reason == work.PauseByOperator {
+	if p.Reason == work.PauseByOperator {
 		effects = c.lift()
 	}
 	if slices.Contains(c.shown, p.PauseID) {
