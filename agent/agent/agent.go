@@ -128,6 +128,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		MinDisplay: a.cfg.MinDisplay, Announce: a.cfg.Announce, Log: log,
 	})
 	person := newAttendant(a.cfg.Driver, log)
+	person.hold(ctx, journal.Memory().Held())
 	run := runner.New(runner.Config{
 		Spool: journal, Executor: executor, Release: a.cfg.Driver.Release, BootID: boot, Keep: a.cfg.Remember,
 		Shower: cmp.Or[runner.Shower](a.cfg.Shower, person), GoOn: person.goOn, Log: log,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/runner"
+	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 	"github.com/reprise-rpa/reprise/internal/wait"
@@ -62,6 +63,17 @@ func (a *attendant) attend(ctx context.Context, run *runner.Runner) {
 			a.log.Warn("what the person at the machine does is not seen now", logkeys.Error, err)
 		}
 		_ = wait.For(ctx, attendAgain) // whether ctx ended is looked at next
+	}
+}
+
+// hold keeps the desktop's gestures back because of a stop of a process before.
+func (a *attendant) hold(ctx context.Context, stop *spool.Hold) {
+	if a.desktop == nil || stop == nil {
+		return
+	}
+	a.log.Warn("a stop of the person at the machine stands from before", logkeys.Detail, stop.By, logkeys.Elapsed, time.Since(stop.At))
+	if err := orNobody(a.desktop.Hold(ctx, driver.Act{Kind: driver.Stopped, By: stop.By, At: stop.At})); err != nil {
+		a.log.Warn("the desktop does not show the stop; nothing is executed all the same", logkeys.Error, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"image"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -58,6 +59,14 @@ func (a *attended) stop() {
 	a.acts <- driver.Act{Kind: driver.Stopped, By: "stop key"}
 }
 
+func (a *attended) Hold(_ context.Context, stop driver.Act) error {
+	a.note("hold: %s", stop.By)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stopped = true
+	return nil
+}
+
 func (a *attended) GoOn(context.Context) error {
 	time.Sleep(time.Second) // nothing is executed before it is over
 	a.mu.Lock()
@@ -70,6 +79,13 @@ func (a *attended) note(format string, args ...any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.shown = append(a.shown, fmt.Sprintf(format, args...))
+}
+
+// seen is what the person has been shown.
+func (a *attended) seen() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.shown)
 }
 
 func (a *attended) ShowPause(_ context.Context, n driver.Notice) error {
@@ -141,6 +157,37 @@ func TestTheStopKeyWorksWithoutTheServerWhichLearnsOfItWhenItCan(t *testing.T) {
 	})
 }
 
+func TestB19_AStopWithoutAServerOutlivesTheAgentsProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, desk := newAttendedWorld(t, nil)
+		defer w.close()
+		desk.stop()
+		synctest.Wait()
+		w.stop()
+		desk = newAttended()
+		w.screen = desk.screen
+		w.start(func(c *agent.Config) { c.Driver = desk })
+		c := w.open()
+		m, err := c.Recv(t.Context())
+		if got := asked(t, w, m, err); got != "PERSON_REQUEST_KIND_STOP" {
+			t.Errorf("the server hears %v first", m)
+		}
+		if diff := cmp.Diff([]string{"hold: stop key", "server false", "server true"}, desk.seen()); diff != "" {
+			t.Errorf("the person sees, -want +got:\n%s", diff)
+		}
+		w.must(c.Dispatch(click("a", "a1")))
+		r := w.report(c)
+		if r.GetError().GetCode() != reprisev1.ErrorCode_ERROR_CODE_PERSON || w.screen.count() != 0 {
+			t.Errorf("the first action is reported as %v after %d inputs", r, w.screen.count())
+		}
+		w.must(c.Ack(r))
+		w.must(c.Dispatch(click("a_resume", "a2")))
+		if r := w.report(c); !r.GetSuccess() {
+			t.Errorf("the resumed action is reported as %v", r)
+		}
+	})
+}
+
 func TestMouseOrKeyboardUsedDuringAnActionAsksToTakeOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, desk := newAttendedWorld(t, nil)
@@ -179,9 +226,7 @@ func TestPausesAreShownAtTheDesktopAndPlacesOutlined(t *testing.T) {
 		w.must(c.Send(&reprisev1.ConnectResponse{Message: &reprisev1.ConnectResponse_Resume{Resume: &reprisev1.Resume{ReplayId: "r", PauseId: "p"}}}))
 		synctest.Wait()
 		want := []string{"server false", "server true", "outline (8,0)-(57,49) for 100ms", "show p: wrong_window, look [saved?]", "hide p"}
-		desk.mu.Lock()
-		defer desk.mu.Unlock()
-		if diff := cmp.Diff(want, desk.shown); diff != "" {
+		if diff := cmp.Diff(want, desk.seen()); diff != "" {
 			t.Errorf("the person sees, -want +got:\n%s", diff)
 		}
 	})

@@ -16,6 +16,10 @@ type Attended interface {
 	// away; it returns why. Told must not block. It is called once at a time. A stop
 	// that nobody has taken back is told again first.
 	Attend(ctx context.Context, told func(Act)) error
+	// Hold keeps gestures back as the stop key does, because of a stop that was made before: at
+	// a desktop that has gone since, or in a process before this one. One that stands
+	// already stays as it is.
+	Hold(ctx context.Context, stop Act) error
 	// GoOn takes a stop back: gestures are done again.
 	GoOn(ctx context.Context) error
 	// ShowPause shows a pause, once: one that is shown already stays as it is. No picture shows it,

@@ -95,9 +95,31 @@ func (d *Desktop) standing() *driver.Act {
 	return d.stopped
 }
 
+// Hold keeps gestures back because of a stop that was made before the service began, at
+// each helper that comes too.
+func (d *Desktop) Hold(ctx context.Context, stop driver.Act) error {
+	if err := take(ctx, d.notes); err != nil {
+		return err
+	}
+	defer give(d.notes)
+	if !d.isNew(stop) {
+		return nil
+	}
+	l, _ := d.attendable()
+	if l == nil {
+		return nil
+	}
+	_, err := ask(ctx, l, helperv1.HelperServiceClient.Hold, &helperv1.HoldRequest{Stop: encodeAct(stop)})
+	return unlessEnded(err)
+}
+
 // GoOn takes a stop back, at the helper too. One that has gone takes its stop along; a
 // stop that comes meanwhile stands.
 func (d *Desktop) GoOn(ctx context.Context) error {
+	if err := take(ctx, d.notes); err != nil { // no helper that comes is told of the stop after it
+		return err
+	}
+	defer give(d.notes)
 	act := d.standing()
 	if l, _ := d.attendable(); l != nil {
 		_, err := ask(ctx, l, helperv1.HelperServiceClient.GoOn, &helperv1.GoOnRequest{})

@@ -130,8 +130,37 @@ func TestAStopStandsThoughItsHelperIsReplaced(t *testing.T) {
 		must(t, d.GoOn(t.Context()))
 		must(t, d.Do(t.Context(), driver.Type{Text: "text"}))
 		synctest.Wait()
-		if diff := cmp.Diff([]string{"release", "attend", "go on", "do"}, next.calls()); diff != "" {
+		if diff := cmp.Diff([]string{"release", "hold stop key", "attend", "go on", "do"}, next.calls()); diff != "" {
 			t.Errorf("the next desktop was asked (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A stop of a process before is there before any helper is.
+func TestAStopFromBeforeStandsAtEachHelperUntilItIsTakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesktop(t)
+		stop := driver.Act{Kind: driver.Stopped, By: "stop key", At: time.Now().Add(-time.Hour)}
+		must(t, d.Hold(t.Context(), stop))
+		first := &full{}
+		s := serve(t, d, pipe, of(first))
+		must(t, d.Hold(t.Context(), stop)) // is the same
+		if err := d.Do(t.Context(), driver.Type{}); !errors.Is(err, driver.ErrStopped) || !driver.NothingSent(err) {
+			t.Errorf("Do = %v; want that the person has stopped it, and nothing sent", err)
+		}
+		wantHeard(t, attending(t, d), driver.Stopped)
+		must(t, d.GoOn(t.Context()))
+		must(t, s.far.Close())
+		_ = s.wait()
+		second := &full{}
+		serve(t, d, pipe, of(second))
+		synctest.Wait() // it is attended now
+		must(t, d.Hold(t.Context(), driver.Act{Kind: driver.Stopped, By: "tray icon", At: time.Now()}))
+		synctest.Wait()
+		for i, want := range [][]string{{"release", "hold stop key", "attend", "go on", "release"}, {"release", "attend", "hold tray icon"}} {
+			if diff := cmp.Diff(want, []*full{first, second}[i].calls()); diff != "" {
+				t.Errorf("helper %d was asked (-want +got):\n%s", i, diff)
+			}
 		}
 	})
 }

@@ -38,7 +38,7 @@ type Desktop struct {
 	cfg     Config
 	changes chan struct{} // held while the helper changes
 	hands   chan struct{} // held during a gesture
-	notes   chan struct{} // held while a pause is shown or hidden
+	notes   chan struct{} // held while what a helper is to show changes
 	others  sync.WaitGroup
 
 	mu      sync.Mutex
@@ -73,7 +73,7 @@ func New(cfg Config) *Desktop {
 // Connect takes the connection of a helper, whose process nothing else drives: that of
 // a former helper has ended. Both ends prove that they know the secret, the helper opens
 // its desktop and lets go of what is down; then it serves the desktop. Pauses that are
-// shown are shown again. A former connection is closed first; conn is closed when the
+// shown, and a stop that stands, are shown again. A former connection is closed first; conn is closed when the
 // helper is left, or if Connect fails. The error may be ErrSecret, ErrVersion, an error
 // of the desktop, or the cause of ctx, which is for connecting alone.
 func (d *Desktop) Connect(ctx context.Context, conn net.Conn, secret []byte) error {
@@ -119,6 +119,7 @@ func (d *Desktop) adopt(ctx context.Context, l *line) error {
 	}
 	defer give(d.notes)
 	d.others.Go(func() { l.follow(d.cfg.Log) })
+	d.holdAgain(ctx, l)
 	d.set(l)
 	d.others.Go(func() {
 		<-l.wire.over
@@ -126,6 +127,20 @@ func (d *Desktop) adopt(ctx context.Context, l *line) error {
 	})
 	d.showAgain(ctx, l)
 	return nil
+}
+
+// holdAgain tells a new helper of the stop that stands, so that it shows it. Gestures are
+// kept back here all the same.
+func (d *Desktop) holdAgain(ctx context.Context, l *line) {
+	stop := d.standing()
+	if stop == nil || !l.attended {
+		return
+	}
+	ctx, done := context.WithTimeout(ctx, noticeTime)
+	defer done()
+	if _, err := ask(ctx, l, helperv1.HelperServiceClient.Hold, &helperv1.HoldRequest{Stop: encodeAct(*stop)}); err != nil {
+		d.cfg.Log.Warn("the person's stop could not be shown again", logkeys.Error, err)
+	}
 }
 
 func (d *Desktop) showAgain(ctx context.Context, l *line) {

@@ -109,6 +109,11 @@ func (f *full) Attend(ctx context.Context, told func(driver.Act)) error {
 	return f.attend(ctx, told)
 }
 
+func (f *full) Hold(_ context.Context, stop driver.Act) error {
+	f.note("hold " + stop.By)
+	return nil
+}
+
 func (f *full) GoOn(context.Context) error {
 	f.note("go on")
 	if f.goOn == nil {

@@ -84,6 +84,7 @@ func TestNothingIsServedBeforeTheDesktopIsOpened(t *testing.T) {
 		"Monitors":  func() error { _, err := l.client.Monitors(ctx, &helperv1.MonitorsRequest{}); return err },
 		"Windows":   func() error { _, err := l.client.Windows(ctx, &helperv1.WindowsRequest{}); return err },
 		"Elements":  func() error { _, err := l.client.Elements(ctx, &helperv1.ElementsRequest{}); return err },
+		"Hold":      func() error { _, err := l.client.Hold(ctx, &helperv1.HoldRequest{}); return err },
 		"GoOn":      func() error { _, err := l.client.GoOn(ctx, &helperv1.GoOnRequest{}); return err },
 		"ShowPause": func() error { _, err := l.client.ShowPause(ctx, &helperv1.ShowPauseRequest{}); return err },
 		"HidePause": func() error { _, err := l.client.HidePause(ctx, &helperv1.HidePauseRequest{}); return err },

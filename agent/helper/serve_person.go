@@ -101,6 +101,12 @@ func (s *server) person(ask func(driver.Attended) error) (*helperv1.Fault, error
 	return encodeFault(ask(d.attended)), nil
 }
 
+// Hold keeps gestures back because of a stop that was made before.
+func (s *server) Hold(ctx context.Context, req *helperv1.HoldRequest) (*helperv1.HoldResponse, error) {
+	f, err := s.person(func(a driver.Attended) error { return a.Hold(ctx, decodeAct(req.GetStop())) })
+	return &helperv1.HoldResponse{Fault: f}, err
+}
+
 // GoOn takes a stop back.
 func (s *server) GoOn(ctx context.Context, _ *helperv1.GoOnRequest) (*helperv1.GoOnResponse, error) {
 	f, err := s.person(func(a driver.Attended) error { return a.GoOn(ctx) })

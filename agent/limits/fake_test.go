@@ -104,6 +104,7 @@ func (tree) Elements(context.Context, string, driver.Element) ([]driver.Found, e
 type seat struct{ driver.Driver }
 
 func (seat) Attend(context.Context, func(driver.Act)) error                 { return nil }
+func (seat) Hold(context.Context, driver.Act) error                         { return nil }
 func (seat) GoOn(context.Context) error                                     { return driver.ErrStopped }
 func (seat) ShowPause(context.Context, driver.Notice) error                 { return nil }
 func (seat) ShowServer(context.Context, bool) error                         { return nil }

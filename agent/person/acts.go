@@ -113,6 +113,18 @@ func (g *Guard) Attend(ctx context.Context, told func(driver.Act)) error {
 	}
 }
 
+// Hold implements driver.Attended.
+func (g *Guard) Hold(ctx context.Context, stop driver.Act) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if g.machine != nil && g.brake.pull(stop) {
+		g.acts.add(stop)
+		g.acts.stir()
+	}
+	return nil
+}
+
 // GoOn implements driver.Attended.
 func (g *Guard) GoOn(ctx context.Context) error {
 	if ctx.Err() != nil {

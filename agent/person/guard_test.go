@@ -196,6 +196,46 @@ func TestAStopIsToldAgainToWhoeverAttendsNext(t *testing.T) {
 	})
 }
 
+func TestB19_AStopFromBeforeHoldsGesturesAndShows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newFake()
+		g := guard(t, m, Config{})
+		stop := driver.Act{Kind: driver.Stopped, By: "stop key", At: time.Now().Add(-time.Hour)}
+		for range 2 {
+			if err := g.Hold(t.Context(), stop); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if err := g.Do(t.Context(), driver.Type{Text: "text"}); !errors.Is(err, driver.ErrStopped) || sentBefore(t, err) != 0 {
+			t.Errorf("Do = %v", err)
+		}
+		var told []driver.Act
+		ctx, cancel := context.WithCancelCause(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- g.Attend(ctx, func(a driver.Act) { told = append(told, a) }) }()
+		synctest.Wait()
+		cancel(errTestEnds)
+		<-ended
+		if diff := cmp.Diff([]driver.Act{stop}, told); diff != "" {
+			t.Errorf("told (-want +got):\n%s", diff)
+		}
+		if m.tray.Tip != english.states[stopped] {
+			t.Errorf("the icon says %q", m.tray.Tip)
+		}
+		if err := g.GoOn(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Do(t.Context(), driver.Type{Text: "text"}); err != nil {
+			t.Errorf("after GoOn, Do = %v", err)
+		}
+		cancel(errTestEnds)
+		if err := g.Hold(ctx, stop); !errors.Is(err, errTestEnds) {
+			t.Errorf("Hold in an ended context = %v", err)
+		}
+	})
+}
+
 func TestOneAttendsAtATimeAndHearsWhyItEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := guard(t, newFake(), Config{})

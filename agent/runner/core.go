@@ -83,7 +83,7 @@ func NewCore(memory *spool.Memory, keep int) *Core {
 	}
 	return &Core{
 		keep: keep, settings: work.Settings{}.WithDefaults(),
-		memory: memory.Clone(), sent: map[string]time.Time{},
+		memory: memory.Clone(), sent: map[string]time.Time{}, hold: holdOf(memory),
 	}
 }
 

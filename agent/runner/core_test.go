@@ -71,7 +71,7 @@ func words(effects []Effect) []string {
 		case Stop:
 			out = append(out, "stop: "+e.Cause.Error())
 		case Write:
-			w := fmt.Sprintf("write %s %s", e.Record.Type, e.Record.ActionID)
+			w := strings.TrimSpace(fmt.Sprintf("write %s %s", e.Record.Type, e.Record.ActionID))
 			if o := e.Record.Outcome; o != nil {
 				w += " " + say(*o)
 			}

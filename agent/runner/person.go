@@ -5,12 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
 )
 
 // hold keeps actions from being executed because of the person at the machine, from
 // what the person did until the server holds the replay: it has taken a report with
-// work.Person, or shows a pause by an operator after it was asked.
+// work.Person, or shows a pause by an operator after it was asked. A stop is in the
+// spool too, and outlives the process.
 type hold struct {
 	why work.PersonWish
 	by  string // with what, for people
@@ -32,7 +34,7 @@ func (c *Core) personActs(now time.Time, e PersonActs) []Effect {
 		if c.running != nil {
 			effects = append(effects, c.interrupt(now, work.ErrPerson)...)
 		}
-		return effects
+		return append(effects, c.keepHold(now, e.By)...)
 	case work.PersonTakesOver:
 		if c.hold != nil || c.running == nil || c.running.phase != executing || !c.running.began {
 			return nil // nobody is in the way of an action that sends no input
@@ -58,13 +60,35 @@ func (c *Core) tellHold() []Effect {
 	return []Effect{SendPerson{Wish: c.hold.why, By: c.hold.by}}
 }
 
+// keepHold writes down that the person has stopped the agent, once. Nothing waits for it: a
+// stop counts at once, also where the spool can't be written.
+func (c *Core) keepHold(now time.Time, by string) []Effect {
+	if c.memory.Held() != nil {
+		return nil
+	}
+	return []Effect{c.write(spool.Record{Type: spool.TypeHeld, Hold: &spool.Hold{By: by, At: now}})}
+}
+
+// holdOf is the hold that a spool's memory has of a stop; nil: there is none.
+func holdOf(memory *spool.Memory) *hold {
+	kept := memory.Held()
+	if kept == nil {
+		return nil
+	}
+	return &hold{why: work.PersonStops, by: kept.By}
+}
+
 // lift lets actions be executed again.
 func (c *Core) lift() []Effect {
 	if c.hold == nil {
 		return nil
 	}
 	c.hold = nil
-	return []Effect{GoOn{}}
+	effects := []Effect{GoOn{}}
+	if c.memory.Held() != nil {
+		effects = append(effects, c.write(spool.Record{Type: spool.TypeLifted}))
+	}
+	return effects
 }
 
 func (c *Core) paused(p work.Pause) []Effect {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/reprise-rpa/reprise/agent/spool"
 	"github.com/reprise-rpa/reprise/agent/work"
 )
 
@@ -27,7 +28,7 @@ func TestThePersonAtTheMachineDecidesWhetherAnythingIsExecuted(t *testing.T) {
 	}{
 		"a stop ends the action and asks the server to hold the replay": {
 			[]any{Opened{}, ask("a", "a1"), Began{"a"}, stopped},
-			[]string{"ask to stop", "stop: stopped by the person at the machine"},
+			[]string{"ask to stop", "stop: stopped by the person at the machine", "write held"},
 		},
 		"what comes after a stop is refused, and that is a result": {
 			[]any{Opened{}, stopped, ask("a", "a1")},
@@ -47,11 +48,11 @@ func TestThePersonAtTheMachineDecidesWhetherAnythingIsExecuted(t *testing.T) {
 		},
 		"the server's answer to the refusal ends the agent's own hold: it holds the replay now": {
 			[]any{Opened{}, stopped, ask("a", "a1"), Stored{"a", nil}, Acked{Ack{"a", "a1"}}},
-			[]string{"write acknowledged a", "go on"},
+			[]string{"write acknowledged a", "go on", "write lifted"},
 		},
 		"so does a pause that follows from the question": {
 			[]any{Opened{}, stopped, pause("p", "operator")},
-			[]string{"go on", "show p"},
+			[]string{"go on", "write lifted", "show p"},
 		},
 		"a pause for something else says nothing about the stop": {
 			[]any{Opened{}, stopped, pause("p", "wrong_window")},
@@ -82,12 +83,15 @@ func TestThePersonAtTheMachineDecidesWhetherAnythingIsExecuted(t *testing.T) {
 		},
 		"a stop counts after it all the same": {
 			[]any{Opened{}, ask("a", "a1"), Began{"a"}, used, stopped},
-			[]string{"ask to stop", "stop: stopped by the person at the machine"},
+			[]string{"ask to stop", "stop: stopped by the person at the machine", "write held"},
 		},
 		"used while nothing is executed, it is the person's affair":     {[]any{Opened{}, used}, nil},
 		"used while the agent only looks for the target, it is as well": {[]any{Opened{}, ask("a", "a1"), used}, nil},
 		"to go on ends the stop": {
-			[]any{Opened{}, stopped, wantsOn}, []string{"go on"},
+			[]any{Opened{}, stopped, wantsOn}, []string{"go on", "write lifted"},
+		},
+		"a stop that is told again is written down once": {
+			[]any{Opened{}, stopped, stopped}, []string{"ask to stop"},
 		},
 		"to go on asks the server to resume what is shown": {
 			[]any{Opened{}, pause("p", "wrong_window"), wantsOn}, []string{"ask to go on r"},
@@ -109,6 +113,37 @@ func TestThePersonAtTheMachineDecidesWhetherAnythingIsExecuted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, run(known(), c.events...)); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// Somebody presses the stop key while the network is down, and starts the machine again.
+func TestB19_AStopOutlivesTheProcess(t *testing.T) {
+	stop := spool.Record{Type: spool.TypeHeld, Hold: &spool.Hold{By: "stop key"}}
+	for name, c := range map[string]struct {
+		events []any
+		want   []string
+	}{
+		"the server is asked on the first stream, before anything is heard of it": {
+			[]any{Opened{}}, []string{"ask to stop"},
+		},
+		"nothing is executed": {
+			[]any{Opened{}, ask("a", "a1")}, []string{"progress a1 received", "write result a person not_started"},
+		},
+		"until the server holds the replay": {
+			[]any{Opened{}, pause("p", "operator")}, []string{"go on", "write lifted", "show p"},
+		},
+		"or the person wants on": {
+			[]any{Opened{}, wantsOn}, []string{"go on", "write lifted"},
+		},
+		"and it is not written down again when the desktop tells of it again": {
+			[]any{stopped, Opened{}}, []string{"ask to stop"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, run(known(stop), c.events...)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})

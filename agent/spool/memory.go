@@ -2,6 +2,7 @@ package spool
 
 import (
 	"slices"
+	"time"
 
 	"github.com/reprise-rpa/reprise/agent/work"
 )
@@ -32,11 +33,18 @@ func (e Entry) begun() bool {
 	return e.State == Started || e.State == Closed || e.Outcome.Completion != work.NotStarted
 }
 
-// Memory is what the agent knows of the actions it has seen, by action id. It
-// is a fold of records.
+// Hold is a stop of the person at the machine.
+type Hold struct {
+	By string    `json:"by,omitempty"` // with what, for people
+	At time.Time `json:"at"`
+}
+
+// Memory is what the agent knows of the actions it has seen, by action id, and of a
+// stop that stands. It is a fold of records.
 type Memory struct {
 	entries map[string]Entry
 	order   []string // by when they were first seen
+	hold    *Hold
 }
 
 // NewMemory returns an empty memory.
@@ -71,6 +79,10 @@ func (m *Memory) Apply(r Record) {
 			m.remove(r.ActionID)
 		}
 	case TypeHeader, TypeOpened, TypeStopped: // of the file and its processes
+	case TypeHeld:
+		m.hold = r.Hold
+	case TypeLifted:
+		m.hold = nil
 	case TypeEntry:
 		e := Entry{Ref: r.Ref, SessionID: r.SessionID, Safe: r.Safe, State: r.State, Masks: r.Masks}
 		if r.Outcome != nil {
@@ -85,6 +97,9 @@ func (m *Memory) Get(actionID string) (Entry, bool) {
 	e, ok := m.entries[actionID]
 	return e, ok
 }
+
+// Held returns the stop that nobody has taken back; nil: there is none.
+func (m *Memory) Held() *Hold { return m.hold }
 
 // Len returns how many actions are remembered.
 func (m *Memory) Len() int { return len(m.order) }
@@ -131,7 +146,7 @@ func (m *Memory) Trim(keep int) {
 
 // Clone returns a copy.
 func (m *Memory) Clone() *Memory {
-	c := &Memory{entries: make(map[string]Entry, len(m.entries)), order: slices.Clone(m.order)}
+	c := &Memory{entries: make(map[string]Entry, len(m.entries)), order: slices.Clone(m.order), hold: m.hold}
 	for id, e := range m.entries {
 		c.entries[id] = e
 	}
@@ -152,7 +167,10 @@ func (m *Memory) remove(actionID string) {
 
 // records returns the memory as records of a compacted file.
 func (m *Memory) records() []Record {
-	records := make([]Record, 0, len(m.order))
+	records := make([]Record, 0, len(m.order)+1)
+	if m.hold != nil {
+		records = append(records, Record{Type: TypeHeld, Hold: m.hold})
+	}
 	for _, id := range m.order {
 		e := m.entries[id]
 		r := Record{Type: TypeEntry, Ref: e.Ref, SessionID: e.SessionID, Safe: e.Safe, State: e.State, Masks: e.Masks}

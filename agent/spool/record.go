@@ -22,6 +22,8 @@ const (
 	TypeAcknowledged Type = "acknowledged" // the server has the result
 	TypeClosed       Type = "closed"       // the server will not ask for the unfinished action again
 	TypeWithdrawn    Type = "withdrawn"    // it started and nothing was sent: as if never seen
+	TypeHeld         Type = "held"         // the person at the machine has stopped the agent
+	TypeLifted       Type = "lifted"       // and somebody who knows of it lets it go on
 	TypeEntry        Type = "entry"        // an action's whole state, in a compacted file
 )
 
@@ -33,6 +35,7 @@ type Record struct {
 	Safe      bool          `json:"safe,omitempty"`
 	Outcome   *work.Outcome `json:"outcome,omitempty"`
 	Masks     []work.Mask   `json:"masks,omitempty"` // what no picture of the action shows
+	Hold      *Hold         `json:"hold,omitempty"`
 	State     State         `json:"state,omitempty"`
 	Version   int           `json:"version,omitempty"`
 	SpoolID   string        `json:"spool_id,omitempty"`

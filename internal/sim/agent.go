@@ -225,9 +225,9 @@ func (a *agent) crash(back time.Duration, silent bool) {
 			c.closeByAgent()
 		}
 	}
+	a.w.witness.agentDies(a)
 	a.disk.crash()
 	a.kill()
-	a.w.witness.agentDied(a)
 	if back > 0 {
 		a.w.after(back, a.boot)
 	}
@@ -264,9 +264,9 @@ func (a *agent) leave() {
 		a.disk.sync()
 		a.disk.clean = true
 		a.down = false
+		a.w.witness.agentDies(a)
 		a.kill()
 		a.w.tell("the %s has ended in order", a.name)
-		a.w.witness.agentDied(a)
 		a.w.after(back, a.boot)
 	})
 }

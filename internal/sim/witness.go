@@ -31,6 +31,7 @@ type witness struct {
 	giveUps  map[int][]time.Time        // machine -> with no report between
 	cancels  map[int]string             // machine -> the action that the agent must be told to stop
 	agents   map[*agent]*agentWitness   // what is seen of each agent
+	stopped  map[*agent]bool            // the person has pressed the stop key, and nobody has taken it back
 	inputs   map[string]int             // action id -> executions whose input began
 	owed     map[string]map[string]bool // spool id -> action ids whose results are owed
 	executed int                        // of the machine's executions, over all
@@ -60,7 +61,7 @@ type holder struct {
 func newWitness(w *world) *witness {
 	return &witness{
 		w: w, born: map[string]int{}, sent: map[string]int{}, boots: map[string]string{}, attempts: map[string]bool{}, takenOf: map[string]int{},
-		answers: map[string]bool{}, foreign: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, inputs: map[string]int{},
+		answers: map[string]bool{}, foreign: map[string]bool{}, unusable: map[string]bool{}, agents: map[*agent]*agentWitness{}, stopped: map[*agent]bool{}, inputs: map[string]int{},
 		owed: map[string]map[string]bool{}, giveUps: map[int][]time.Time{}, cancels: map[int]string{},
 		heardOf: map[string]time.Time{}, paused: map[string]bool{}, attempt: map[string]string{}, deaf: map[int]string{}, hangUp: map[int]string{}, away: map[int]time.Duration{},
 		got: map[string]string{}, stale: map[int]bool{}, moved: map[int]time.Duration{},

@@ -19,7 +19,6 @@ const (
 // agentWitness is what was seen of one agent's process.
 type agentWitness struct {
 	shown    map[string]bool          // pause ids
-	stopped  bool                     // the person has pressed the stop key, and nobody has taken it back
 	received work.Ref                 // the newest dispatch that its core has heard
 	dropped  string                   // the attempt that was cancelled before it began
 	told     map[string]bool          // actions that it has reported
@@ -29,13 +28,23 @@ type agentWitness struct {
 }
 
 func (v *witness) agentStarted(a *agent) {
+	if a.disk.fresh || a.disk.memory.Held() != nil {
+		v.stopped[a] = !a.disk.fresh
+	}
 	v.agents[a] = &agentWitness{shown: map[string]bool{}, told: map[string]bool{}, forgot: map[string]bool{}, waiting: map[string]time.Duration{}}
 	if v.owed[a.disk.id] == nil {
 		v.owed[a.disk.id] = map[string]bool{}
 	}
 }
 
-func (v *witness) agentDied(a *agent) { delete(v.agents, a) }
+// agentDies notes that an agent's process ends. A stop outlives it, unless its record may
+// not be on the disk yet.
+func (v *witness) agentDies(a *agent) {
+	delete(v.agents, a)
+	if a.writing || len(a.backlog) > 0 || a.disk.broken {
+		delete(v.stopped, a)
+	}
+}
 
 func (v *witness) streamOpened(a *agent) { v.agents[a].progress = v.w.now }
 
@@ -200,7 +209,7 @@ func (a *agent) reported(actionID string) bool {
 
 // input is one input event of an execution.
 func (v *witness) input(a *agent, j *job) {
-	if v.agents[a].stopped {
+	if v.stopped[a] {
 		v.w.fail("5.5", "the %s sends input of %s after the person's stop", a.name, j.ActionID)
 	}
 	d := a.m.desktop
@@ -273,6 +282,6 @@ func (v *witness) inOrder(d *desktop, r *replay.Replay, act *replay.Action) {
 }
 
 // stops: no input leaves after the stop key, until the server holds the replay.
-func (v *witness) stops(a *agent) { v.agents[a].stopped = true }
+func (v *witness) stops(a *agent) { v.stopped[a] = true }
 
-func (v *witness) goesOn(a *agent) { v.agents[a].stopped = false }
+func (v *witness) goesOn(a *agent) { v.stopped[a] = false }

@@ -141,6 +141,18 @@ var agent = []Mutant{
 		New:  "if c.hold != nil && c.hold.why == work.PersonTakesOver {",
 	},
 	{
+		Name: "a-stop-by-the-person-ends-with-the-process", Promise: "5.5: nothing is executed after the person's stop before the server holds the replay",
+		File: "agent/runner/core.go",
+		Old:  "hold: holdOf(memory),",
+		New:  "hold: holdOf(spool.NewMemory()),",
+	},
+	{
+		Name: "a-stop-by-the-person-is-not-written-down", Promise: "5.5: nothing is executed after the person's stop before the server holds the replay",
+		File: "agent/runner/person.go",
+		Old:  "if c.memory.Held() != nil {\n\t\treturn nil\n\t}\n\treturn",
+		New:  "if c.memory.Held() == nil {\n\t\treturn nil\n\t}\n\treturn",
+	},
+	{
 		Name: "a-stop-by-the-person-lets-the-action-go-on", Promise: "5.5: no input event leaves after the person's stop",
 		File: "agent/runner/person.go",
 		Old:  "effects = append(effects, c.interrupt(now, work.ErrPerson)...)",

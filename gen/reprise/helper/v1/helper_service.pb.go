@@ -2642,6 +2642,99 @@ func (x *Act) GetAt() *timestamppb.Timestamp {
 	return nil
 }
 
+// HoldRequest is a stop that was made before: at a helper that has gone, or before the
+// service began.
+type HoldRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The stop.
+	Stop          *Act `protobuf:"bytes,1,opt,name=stop,proto3" json:"stop,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldRequest) Reset() {
+	*x = HoldRequest{}
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldRequest) ProtoMessage() {}
+
+func (x *HoldRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldRequest.ProtoReflect.Descriptor instead.
+func (*HoldRequest) Descriptor() ([]byte, []int) {
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *HoldRequest) GetStop() *Act {
+	if x != nil {
+		return x.Stop
+	}
+	return nil
+}
+
+// HoldResponse says whether gestures are kept back.
+type HoldResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why not; missing: they are.
+	Fault         *Fault `protobuf:"bytes,1,opt,name=fault,proto3" json:"fault,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HoldResponse) Reset() {
+	*x = HoldResponse{}
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[40]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HoldResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HoldResponse) ProtoMessage() {}
+
+func (x *HoldResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[40]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HoldResponse.ProtoReflect.Descriptor instead.
+func (*HoldResponse) Descriptor() ([]byte, []int) {
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{40}
+}
+
+func (x *HoldResponse) GetFault() *Fault {
+	if x != nil {
+		return x.Fault
+	}
+	return nil
+}
+
 // GoOnRequest takes a stop back.
 type GoOnRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -2651,7 +2744,7 @@ type GoOnRequest struct {
 
 func (x *GoOnRequest) Reset() {
 	*x = GoOnRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[39]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2663,7 +2756,7 @@ func (x *GoOnRequest) String() string {
 func (*GoOnRequest) ProtoMessage() {}
 
 func (x *GoOnRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[39]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2676,7 +2769,7 @@ func (x *GoOnRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoOnRequest.ProtoReflect.Descriptor instead.
 func (*GoOnRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{39}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{41}
 }
 
 // GoOnResponse says whether gestures are done again.
@@ -2690,7 +2783,7 @@ type GoOnResponse struct {
 
 func (x *GoOnResponse) Reset() {
 	*x = GoOnResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[40]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2702,7 +2795,7 @@ func (x *GoOnResponse) String() string {
 func (*GoOnResponse) ProtoMessage() {}
 
 func (x *GoOnResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[40]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2715,7 +2808,7 @@ func (x *GoOnResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GoOnResponse.ProtoReflect.Descriptor instead.
 func (*GoOnResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{40}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GoOnResponse) GetFault() *Fault {
@@ -2742,7 +2835,7 @@ type ShowPauseRequest struct {
 
 func (x *ShowPauseRequest) Reset() {
 	*x = ShowPauseRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[41]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2847,7 @@ func (x *ShowPauseRequest) String() string {
 func (*ShowPauseRequest) ProtoMessage() {}
 
 func (x *ShowPauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[41]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +2860,7 @@ func (x *ShowPauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowPauseRequest.ProtoReflect.Descriptor instead.
 func (*ShowPauseRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{41}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ShowPauseRequest) GetPauseId() string {
@@ -2809,7 +2902,7 @@ type ShowPauseResponse struct {
 
 func (x *ShowPauseResponse) Reset() {
 	*x = ShowPauseResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[42]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2821,7 +2914,7 @@ func (x *ShowPauseResponse) String() string {
 func (*ShowPauseResponse) ProtoMessage() {}
 
 func (x *ShowPauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[42]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2834,7 +2927,7 @@ func (x *ShowPauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowPauseResponse.ProtoReflect.Descriptor instead.
 func (*ShowPauseResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{42}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ShowPauseResponse) GetFault() *Fault {
@@ -2855,7 +2948,7 @@ type ShowServerRequest struct {
 
 func (x *ShowServerRequest) Reset() {
 	*x = ShowServerRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2867,7 +2960,7 @@ func (x *ShowServerRequest) String() string {
 func (*ShowServerRequest) ProtoMessage() {}
 
 func (x *ShowServerRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[43]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2880,7 +2973,7 @@ func (x *ShowServerRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowServerRequest.ProtoReflect.Descriptor instead.
 func (*ShowServerRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{43}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ShowServerRequest) GetConnected() bool {
@@ -2901,7 +2994,7 @@ type ShowServerResponse struct {
 
 func (x *ShowServerResponse) Reset() {
 	*x = ShowServerResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2913,7 +3006,7 @@ func (x *ShowServerResponse) String() string {
 func (*ShowServerResponse) ProtoMessage() {}
 
 func (x *ShowServerResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[44]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2926,7 +3019,7 @@ func (x *ShowServerResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShowServerResponse.ProtoReflect.Descriptor instead.
 func (*ShowServerResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{44}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ShowServerResponse) GetFault() *Fault {
@@ -2947,7 +3040,7 @@ type HidePauseRequest struct {
 
 func (x *HidePauseRequest) Reset() {
 	*x = HidePauseRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2959,7 +3052,7 @@ func (x *HidePauseRequest) String() string {
 func (*HidePauseRequest) ProtoMessage() {}
 
 func (x *HidePauseRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[45]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2972,7 +3065,7 @@ func (x *HidePauseRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HidePauseRequest.ProtoReflect.Descriptor instead.
 func (*HidePauseRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{45}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *HidePauseRequest) GetPauseId() string {
@@ -2993,7 +3086,7 @@ type HidePauseResponse struct {
 
 func (x *HidePauseResponse) Reset() {
 	*x = HidePauseResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3005,7 +3098,7 @@ func (x *HidePauseResponse) String() string {
 func (*HidePauseResponse) ProtoMessage() {}
 
 func (x *HidePauseResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[46]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3018,7 +3111,7 @@ func (x *HidePauseResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use HidePauseResponse.ProtoReflect.Descriptor instead.
 func (*HidePauseResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{46}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *HidePauseResponse) GetFault() *Fault {
@@ -3041,7 +3134,7 @@ type AnnounceRequest struct {
 
 func (x *AnnounceRequest) Reset() {
 	*x = AnnounceRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3053,7 +3146,7 @@ func (x *AnnounceRequest) String() string {
 func (*AnnounceRequest) ProtoMessage() {}
 
 func (x *AnnounceRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[47]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3066,7 +3159,7 @@ func (x *AnnounceRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnounceRequest.ProtoReflect.Descriptor instead.
 func (*AnnounceRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{47}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *AnnounceRequest) GetAround() *Rectangle {
@@ -3094,7 +3187,7 @@ type AnnounceResponse struct {
 
 func (x *AnnounceResponse) Reset() {
 	*x = AnnounceResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3106,7 +3199,7 @@ func (x *AnnounceResponse) String() string {
 func (*AnnounceResponse) ProtoMessage() {}
 
 func (x *AnnounceResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[48]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3119,7 +3212,7 @@ func (x *AnnounceResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnnounceResponse.ProtoReflect.Descriptor instead.
 func (*AnnounceResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{48}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *AnnounceResponse) GetFault() *Fault {
@@ -3138,7 +3231,7 @@ type LogRequest struct {
 
 func (x *LogRequest) Reset() {
 	*x = LogRequest{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3150,7 +3243,7 @@ func (x *LogRequest) String() string {
 func (*LogRequest) ProtoMessage() {}
 
 func (x *LogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[49]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3163,7 +3256,7 @@ func (x *LogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogRequest.ProtoReflect.Descriptor instead.
 func (*LogRequest) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{49}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{51}
 }
 
 // LogResponse is one line of the helper's log.
@@ -3183,7 +3276,7 @@ type LogResponse struct {
 
 func (x *LogResponse) Reset() {
 	*x = LogResponse{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[50]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3195,7 +3288,7 @@ func (x *LogResponse) String() string {
 func (*LogResponse) ProtoMessage() {}
 
 func (x *LogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[50]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3208,7 +3301,7 @@ func (x *LogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogResponse.ProtoReflect.Descriptor instead.
 func (*LogResponse) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{50}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *LogResponse) GetTime() *timestamppb.Timestamp {
@@ -3262,7 +3355,7 @@ type LogAttr struct {
 
 func (x *LogAttr) Reset() {
 	*x = LogAttr{}
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[51]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3274,7 +3367,7 @@ func (x *LogAttr) String() string {
 func (*LogAttr) ProtoMessage() {}
 
 func (x *LogAttr) ProtoReflect() protoreflect.Message {
-	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[51]
+	mi := &file_reprise_helper_v1_helper_service_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3287,7 +3380,7 @@ func (x *LogAttr) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogAttr.ProtoReflect.Descriptor instead.
 func (*LogAttr) Descriptor() ([]byte, []int) {
-	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{51}
+	return file_reprise_helper_v1_helper_service_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *LogAttr) GetKey() []byte {
@@ -3579,7 +3672,11 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x03Act\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\x03R\x04kind\x12\x0e\n" +
 	"\x02by\x18\x02 \x01(\tR\x02by\x12*\n" +
-	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"\r\n" +
+	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"9\n" +
+	"\vHoldRequest\x12*\n" +
+	"\x04stop\x18\x01 \x01(\v2\x16.reprise.helper.v1.ActR\x04stop\">\n" +
+	"\fHoldResponse\x12.\n" +
+	"\x05fault\x18\x01 \x01(\v2\x18.reprise.helper.v1.FaultR\x05fault\"\r\n" +
 	"\vGoOnRequest\">\n" +
 	"\fGoOnResponse\x12.\n" +
 	"\x05fault\x18\x01 \x01(\v2\x18.reprise.helper.v1.FaultR\x05fault\"w\n" +
@@ -3632,7 +3729,8 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x12FAULT_KIND_STOPPED\x10\b\x12\x19\n" +
 	"\x15FAULT_KIND_CALLED_OFF\x10\t\x12\x15\n" +
 	"\x11FAULT_KIND_PERSON\x10\n" +
-	"2\xcf\t\n" +
+	"2\x98\n" +
+	"\n" +
 	"\rHelperService\x12G\n" +
 	"\x04Open\x12\x1e.reprise.helper.v1.OpenRequest\x1a\x1f.reprise.helper.v1.OpenResponse\x12E\n" +
 	"\x02Do\x12\x1c.reprise.helper.v1.DoRequest\x1a\x1d.reprise.helper.v1.DoResponse(\x010\x01\x12P\n" +
@@ -3643,6 +3741,7 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\aCapture\x12!.reprise.helper.v1.CaptureRequest\x1a\".reprise.helper.v1.CaptureResponse0\x01\x12S\n" +
 	"\bElements\x12\".reprise.helper.v1.ElementsRequest\x1a#.reprise.helper.v1.ElementsResponse\x12O\n" +
 	"\x06Attend\x12 .reprise.helper.v1.AttendRequest\x1a!.reprise.helper.v1.AttendResponse0\x01\x12G\n" +
+	"\x04Hold\x12\x1e.reprise.helper.v1.HoldRequest\x1a\x1f.reprise.helper.v1.HoldResponse\x12G\n" +
 	"\x04GoOn\x12\x1e.reprise.helper.v1.GoOnRequest\x1a\x1f.reprise.helper.v1.GoOnResponse\x12V\n" +
 	"\tShowPause\x12#.reprise.helper.v1.ShowPauseRequest\x1a$.reprise.helper.v1.ShowPauseResponse\x12V\n" +
 	"\tHidePause\x12#.reprise.helper.v1.HidePauseRequest\x1a$.reprise.helper.v1.HidePauseResponse\x12Y\n" +
@@ -3665,7 +3764,7 @@ func file_reprise_helper_v1_helper_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reprise_helper_v1_helper_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reprise_helper_v1_helper_service_proto_msgTypes = make([]protoimpl.MessageInfo, 52)
+var file_reprise_helper_v1_helper_service_proto_msgTypes = make([]protoimpl.MessageInfo, 54)
 var file_reprise_helper_v1_helper_service_proto_goTypes = []any{
 	(FaultKind)(0),                // 0: reprise.helper.v1.FaultKind
 	(*Fault)(nil),                 // 1: reprise.helper.v1.Fault
@@ -3707,28 +3806,30 @@ var file_reprise_helper_v1_helper_service_proto_goTypes = []any{
 	(*AttendRequest)(nil),         // 37: reprise.helper.v1.AttendRequest
 	(*AttendResponse)(nil),        // 38: reprise.helper.v1.AttendResponse
 	(*Act)(nil),                   // 39: reprise.helper.v1.Act
-	(*GoOnRequest)(nil),           // 40: reprise.helper.v1.GoOnRequest
-	(*GoOnResponse)(nil),          // 41: reprise.helper.v1.GoOnResponse
-	(*ShowPauseRequest)(nil),      // 42: reprise.helper.v1.ShowPauseRequest
-	(*ShowPauseResponse)(nil),     // 43: reprise.helper.v1.ShowPauseResponse
-	(*ShowServerRequest)(nil),     // 44: reprise.helper.v1.ShowServerRequest
-	(*ShowServerResponse)(nil),    // 45: reprise.helper.v1.ShowServerResponse
-	(*HidePauseRequest)(nil),      // 46: reprise.helper.v1.HidePauseRequest
-	(*HidePauseResponse)(nil),     // 47: reprise.helper.v1.HidePauseResponse
-	(*AnnounceRequest)(nil),       // 48: reprise.helper.v1.AnnounceRequest
-	(*AnnounceResponse)(nil),      // 49: reprise.helper.v1.AnnounceResponse
-	(*LogRequest)(nil),            // 50: reprise.helper.v1.LogRequest
-	(*LogResponse)(nil),           // 51: reprise.helper.v1.LogResponse
-	(*LogAttr)(nil),               // 52: reprise.helper.v1.LogAttr
-	(*durationpb.Duration)(nil),   // 53: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 54: google.protobuf.Timestamp
+	(*HoldRequest)(nil),           // 40: reprise.helper.v1.HoldRequest
+	(*HoldResponse)(nil),          // 41: reprise.helper.v1.HoldResponse
+	(*GoOnRequest)(nil),           // 42: reprise.helper.v1.GoOnRequest
+	(*GoOnResponse)(nil),          // 43: reprise.helper.v1.GoOnResponse
+	(*ShowPauseRequest)(nil),      // 44: reprise.helper.v1.ShowPauseRequest
+	(*ShowPauseResponse)(nil),     // 45: reprise.helper.v1.ShowPauseResponse
+	(*ShowServerRequest)(nil),     // 46: reprise.helper.v1.ShowServerRequest
+	(*ShowServerResponse)(nil),    // 47: reprise.helper.v1.ShowServerResponse
+	(*HidePauseRequest)(nil),      // 48: reprise.helper.v1.HidePauseRequest
+	(*HidePauseResponse)(nil),     // 49: reprise.helper.v1.HidePauseResponse
+	(*AnnounceRequest)(nil),       // 50: reprise.helper.v1.AnnounceRequest
+	(*AnnounceResponse)(nil),      // 51: reprise.helper.v1.AnnounceResponse
+	(*LogRequest)(nil),            // 52: reprise.helper.v1.LogRequest
+	(*LogResponse)(nil),           // 53: reprise.helper.v1.LogResponse
+	(*LogAttr)(nil),               // 54: reprise.helper.v1.LogAttr
+	(*durationpb.Duration)(nil),   // 55: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 56: google.protobuf.Timestamp
 }
 var file_reprise_helper_v1_helper_service_proto_depIdxs = []int32{
 	0,  // 0: reprise.helper.v1.Fault.kinds:type_name -> reprise.helper.v1.FaultKind
 	2,  // 1: reprise.helper.v1.Fault.reach:type_name -> reprise.helper.v1.Reach
 	6,  // 2: reprise.helper.v1.OpenRequest.settings:type_name -> reprise.helper.v1.Settings
-	53, // 3: reprise.helper.v1.Settings.type_pace:type_name -> google.protobuf.Duration
-	53, // 4: reprise.helper.v1.Settings.restore_clipboard:type_name -> google.protobuf.Duration
+	55, // 3: reprise.helper.v1.Settings.type_pace:type_name -> google.protobuf.Duration
+	55, // 4: reprise.helper.v1.Settings.restore_clipboard:type_name -> google.protobuf.Duration
 	1,  // 5: reprise.helper.v1.OpenResponse.fault:type_name -> reprise.helper.v1.Fault
 	10, // 6: reprise.helper.v1.DoRequest.gesture:type_name -> reprise.helper.v1.Gesture
 	9,  // 7: reprise.helper.v1.DoRequest.stop:type_name -> reprise.helper.v1.Stop
@@ -3757,7 +3858,7 @@ var file_reprise_helper_v1_helper_service_proto_depIdxs = []int32{
 	1,  // 30: reprise.helper.v1.CaptureResponse.fault:type_name -> reprise.helper.v1.Fault
 	32, // 31: reprise.helper.v1.CaptureResponse.picture:type_name -> reprise.helper.v1.Picture
 	4,  // 32: reprise.helper.v1.Picture.bounds:type_name -> reprise.helper.v1.Rectangle
-	54, // 33: reprise.helper.v1.Picture.taken:type_name -> google.protobuf.Timestamp
+	56, // 33: reprise.helper.v1.Picture.taken:type_name -> google.protobuf.Timestamp
 	34, // 34: reprise.helper.v1.ElementsRequest.element:type_name -> reprise.helper.v1.Element
 	1,  // 35: reprise.helper.v1.ElementsResponse.fault:type_name -> reprise.helper.v1.Fault
 	36, // 36: reprise.helper.v1.ElementsResponse.found:type_name -> reprise.helper.v1.Found
@@ -3766,53 +3867,57 @@ var file_reprise_helper_v1_helper_service_proto_depIdxs = []int32{
 	3,  // 39: reprise.helper.v1.Found.clickable:type_name -> reprise.helper.v1.Point
 	39, // 40: reprise.helper.v1.AttendResponse.act:type_name -> reprise.helper.v1.Act
 	1,  // 41: reprise.helper.v1.AttendResponse.fault:type_name -> reprise.helper.v1.Fault
-	54, // 42: reprise.helper.v1.Act.at:type_name -> google.protobuf.Timestamp
-	1,  // 43: reprise.helper.v1.GoOnResponse.fault:type_name -> reprise.helper.v1.Fault
-	1,  // 44: reprise.helper.v1.ShowPauseResponse.fault:type_name -> reprise.helper.v1.Fault
-	1,  // 45: reprise.helper.v1.ShowServerResponse.fault:type_name -> reprise.helper.v1.Fault
-	1,  // 46: reprise.helper.v1.HidePauseResponse.fault:type_name -> reprise.helper.v1.Fault
-	4,  // 47: reprise.helper.v1.AnnounceRequest.around:type_name -> reprise.helper.v1.Rectangle
-	53, // 48: reprise.helper.v1.AnnounceRequest.duration:type_name -> google.protobuf.Duration
-	1,  // 49: reprise.helper.v1.AnnounceResponse.fault:type_name -> reprise.helper.v1.Fault
-	54, // 50: reprise.helper.v1.LogResponse.time:type_name -> google.protobuf.Timestamp
-	52, // 51: reprise.helper.v1.LogResponse.attrs:type_name -> reprise.helper.v1.LogAttr
-	53, // 52: reprise.helper.v1.LogAttr.duration:type_name -> google.protobuf.Duration
-	54, // 53: reprise.helper.v1.LogAttr.moment:type_name -> google.protobuf.Timestamp
-	5,  // 54: reprise.helper.v1.HelperService.Open:input_type -> reprise.helper.v1.OpenRequest
-	8,  // 55: reprise.helper.v1.HelperService.Do:input_type -> reprise.helper.v1.DoRequest
-	20, // 56: reprise.helper.v1.HelperService.Release:input_type -> reprise.helper.v1.ReleaseRequest
-	22, // 57: reprise.helper.v1.HelperService.State:input_type -> reprise.helper.v1.StateRequest
-	24, // 58: reprise.helper.v1.HelperService.Monitors:input_type -> reprise.helper.v1.MonitorsRequest
-	27, // 59: reprise.helper.v1.HelperService.Windows:input_type -> reprise.helper.v1.WindowsRequest
-	30, // 60: reprise.helper.v1.HelperService.Capture:input_type -> reprise.helper.v1.CaptureRequest
-	33, // 61: reprise.helper.v1.HelperService.Elements:input_type -> reprise.helper.v1.ElementsRequest
-	37, // 62: reprise.helper.v1.HelperService.Attend:input_type -> reprise.helper.v1.AttendRequest
-	40, // 63: reprise.helper.v1.HelperService.GoOn:input_type -> reprise.helper.v1.GoOnRequest
-	42, // 64: reprise.helper.v1.HelperService.ShowPause:input_type -> reprise.helper.v1.ShowPauseRequest
-	46, // 65: reprise.helper.v1.HelperService.HidePause:input_type -> reprise.helper.v1.HidePauseRequest
-	44, // 66: reprise.helper.v1.HelperService.ShowServer:input_type -> reprise.helper.v1.ShowServerRequest
-	48, // 67: reprise.helper.v1.HelperService.Announce:input_type -> reprise.helper.v1.AnnounceRequest
-	50, // 68: reprise.helper.v1.HelperService.Log:input_type -> reprise.helper.v1.LogRequest
-	7,  // 69: reprise.helper.v1.HelperService.Open:output_type -> reprise.helper.v1.OpenResponse
-	19, // 70: reprise.helper.v1.HelperService.Do:output_type -> reprise.helper.v1.DoResponse
-	21, // 71: reprise.helper.v1.HelperService.Release:output_type -> reprise.helper.v1.ReleaseResponse
-	23, // 72: reprise.helper.v1.HelperService.State:output_type -> reprise.helper.v1.StateResponse
-	25, // 73: reprise.helper.v1.HelperService.Monitors:output_type -> reprise.helper.v1.MonitorsResponse
-	28, // 74: reprise.helper.v1.HelperService.Windows:output_type -> reprise.helper.v1.WindowsResponse
-	31, // 75: reprise.helper.v1.HelperService.Capture:output_type -> reprise.helper.v1.CaptureResponse
-	35, // 76: reprise.helper.v1.HelperService.Elements:output_type -> reprise.helper.v1.ElementsResponse
-	38, // 77: reprise.helper.v1.HelperService.Attend:output_type -> reprise.helper.v1.AttendResponse
-	41, // 78: reprise.helper.v1.HelperService.GoOn:output_type -> reprise.helper.v1.GoOnResponse
-	43, // 79: reprise.helper.v1.HelperService.ShowPause:output_type -> reprise.helper.v1.ShowPauseResponse
-	47, // 80: reprise.helper.v1.HelperService.HidePause:output_type -> reprise.helper.v1.HidePauseResponse
-	45, // 81: reprise.helper.v1.HelperService.ShowServer:output_type -> reprise.helper.v1.ShowServerResponse
-	49, // 82: reprise.helper.v1.HelperService.Announce:output_type -> reprise.helper.v1.AnnounceResponse
-	51, // 83: reprise.helper.v1.HelperService.Log:output_type -> reprise.helper.v1.LogResponse
-	69, // [69:84] is the sub-list for method output_type
-	54, // [54:69] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	56, // 42: reprise.helper.v1.Act.at:type_name -> google.protobuf.Timestamp
+	39, // 43: reprise.helper.v1.HoldRequest.stop:type_name -> reprise.helper.v1.Act
+	1,  // 44: reprise.helper.v1.HoldResponse.fault:type_name -> reprise.helper.v1.Fault
+	1,  // 45: reprise.helper.v1.GoOnResponse.fault:type_name -> reprise.helper.v1.Fault
+	1,  // 46: reprise.helper.v1.ShowPauseResponse.fault:type_name -> reprise.helper.v1.Fault
+	1,  // 47: reprise.helper.v1.ShowServerResponse.fault:type_name -> reprise.helper.v1.Fault
+	1,  // 48: reprise.helper.v1.HidePauseResponse.fault:type_name -> reprise.helper.v1.Fault
+	4,  // 49: reprise.helper.v1.AnnounceRequest.around:type_name -> reprise.helper.v1.Rectangle
+	55, // 50: reprise.helper.v1.AnnounceRequest.duration:type_name -> google.protobuf.Duration
+	1,  // 51: reprise.helper.v1.AnnounceResponse.fault:type_name -> reprise.helper.v1.Fault
+	56, // 52: reprise.helper.v1.LogResponse.time:type_name -> google.protobuf.Timestamp
+	54, // 53: reprise.helper.v1.LogResponse.attrs:type_name -> reprise.helper.v1.LogAttr
+	55, // 54: reprise.helper.v1.LogAttr.duration:type_name -> google.protobuf.Duration
+	56, // 55: reprise.helper.v1.LogAttr.moment:type_name -> google.protobuf.Timestamp
+	5,  // 56: reprise.helper.v1.HelperService.Open:input_type -> reprise.helper.v1.OpenRequest
+	8,  // 57: reprise.helper.v1.HelperService.Do:input_type -> reprise.helper.v1.DoRequest
+	20, // 58: reprise.helper.v1.HelperService.Release:input_type -> reprise.helper.v1.ReleaseRequest
+	22, // 59: reprise.helper.v1.HelperService.State:input_type -> reprise.helper.v1.StateRequest
+	24, // 60: reprise.helper.v1.HelperService.Monitors:input_type -> reprise.helper.v1.MonitorsRequest
+	27, // 61: reprise.helper.v1.HelperService.Windows:input_type -> reprise.helper.v1.WindowsRequest
+	30, // 62: reprise.helper.v1.HelperService.Capture:input_type -> reprise.helper.v1.CaptureRequest
+	33, // 63: reprise.helper.v1.HelperService.Elements:input_type -> reprise.helper.v1.ElementsRequest
+	37, // 64: reprise.helper.v1.HelperService.Attend:input_type -> reprise.helper.v1.AttendRequest
+	40, // 65: reprise.helper.v1.HelperService.Hold:input_type -> reprise.helper.v1.HoldRequest
+	42, // 66: reprise.helper.v1.HelperService.GoOn:input_type -> reprise.helper.v1.GoOnRequest
+	44, // 67: reprise.helper.v1.HelperService.ShowPause:input_type -> reprise.helper.v1.ShowPauseRequest
+	48, // 68: reprise.helper.v1.HelperService.HidePause:input_type -> reprise.helper.v1.HidePauseRequest
+	46, // 69: reprise.helper.v1.HelperService.ShowServer:input_type -> reprise.helper.v1.ShowServerRequest
+	50, // 70: reprise.helper.v1.HelperService.Announce:input_type -> reprise.helper.v1.AnnounceRequest
+	52, // 71: reprise.helper.v1.HelperService.Log:input_type -> reprise.helper.v1.LogRequest
+	7,  // 72: reprise.helper.v1.HelperService.Open:output_type -> reprise.helper.v1.OpenResponse
+	19, // 73: reprise.helper.v1.HelperService.Do:output_type -> reprise.helper.v1.DoResponse
+	21, // 74: reprise.helper.v1.HelperService.Release:output_type -> reprise.helper.v1.ReleaseResponse
+	23, // 75: reprise.helper.v1.HelperService.State:output_type -> reprise.helper.v1.StateResponse
+	25, // 76: reprise.helper.v1.HelperService.Monitors:output_type -> reprise.helper.v1.MonitorsResponse
+	28, // 77: reprise.helper.v1.HelperService.Windows:output_type -> reprise.helper.v1.WindowsResponse
+	31, // 78: reprise.helper.v1.HelperService.Capture:output_type -> reprise.helper.v1.CaptureResponse
+	35, // 79: reprise.helper.v1.HelperService.Elements:output_type -> reprise.helper.v1.ElementsResponse
+	38, // 80: reprise.helper.v1.HelperService.Attend:output_type -> reprise.helper.v1.AttendResponse
+	41, // 81: reprise.helper.v1.HelperService.Hold:output_type -> reprise.helper.v1.HoldResponse
+	43, // 82: reprise.helper.v1.HelperService.GoOn:output_type -> reprise.helper.v1.GoOnResponse
+	45, // 83: reprise.helper.v1.HelperService.ShowPause:output_type -> reprise.helper.v1.ShowPauseResponse
+	49, // 84: reprise.helper.v1.HelperService.HidePause:output_type -> reprise.helper.v1.HidePauseResponse
+	47, // 85: reprise.helper.v1.HelperService.ShowServer:output_type -> reprise.helper.v1.ShowServerResponse
+	51, // 86: reprise.helper.v1.HelperService.Announce:output_type -> reprise.helper.v1.AnnounceResponse
+	53, // 87: reprise.helper.v1.HelperService.Log:output_type -> reprise.helper.v1.LogResponse
+	72, // [72:88] is the sub-list for method output_type
+	56, // [56:72] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_reprise_helper_v1_helper_service_proto_init() }
@@ -3845,7 +3950,7 @@ func file_reprise_helper_v1_helper_service_proto_init() {
 		(*AttendResponse_Act)(nil),
 		(*AttendResponse_Fault)(nil),
 	}
-	file_reprise_helper_v1_helper_service_proto_msgTypes[51].OneofWrappers = []any{
+	file_reprise_helper_v1_helper_service_proto_msgTypes[53].OneofWrappers = []any{
 		(*LogAttr_Text)(nil),
 		(*LogAttr_Integer)(nil),
 		(*LogAttr_Natural)(nil),
@@ -3860,7 +3965,7 @@ func file_reprise_helper_v1_helper_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reprise_helper_v1_helper_service_proto_rawDesc), len(file_reprise_helper_v1_helper_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   52,
+			NumMessages:   54,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

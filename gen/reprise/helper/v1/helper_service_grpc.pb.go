@@ -33,6 +33,7 @@ const (
 	HelperService_Capture_FullMethodName    = "/reprise.helper.v1.HelperService/Capture"
 	HelperService_Elements_FullMethodName   = "/reprise.helper.v1.HelperService/Elements"
 	HelperService_Attend_FullMethodName     = "/reprise.helper.v1.HelperService/Attend"
+	HelperService_Hold_FullMethodName       = "/reprise.helper.v1.HelperService/Hold"
 	HelperService_GoOn_FullMethodName       = "/reprise.helper.v1.HelperService/GoOn"
 	HelperService_ShowPause_FullMethodName  = "/reprise.helper.v1.HelperService/ShowPause"
 	HelperService_HidePause_FullMethodName  = "/reprise.helper.v1.HelperService/HidePause"
@@ -72,6 +73,8 @@ type HelperServiceClient interface {
 	// Attend tells what the person at the machine does, until the call ends, or the
 	// desktop's own telling does: then the last answer says why.
 	Attend(ctx context.Context, in *AttendRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AttendResponse], error)
+	// Hold keeps gestures back because of a stop that was made before.
+	Hold(ctx context.Context, in *HoldRequest, opts ...grpc.CallOption) (*HoldResponse, error)
 	// GoOn takes a stop of the person back.
 	GoOn(ctx context.Context, in *GoOnRequest, opts ...grpc.CallOption) (*GoOnResponse, error)
 	// ShowPause shows a pause to the person.
@@ -205,6 +208,16 @@ func (c *helperServiceClient) Attend(ctx context.Context, in *AttendRequest, opt
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type HelperService_AttendClient = grpc.ServerStreamingClient[AttendResponse]
 
+func (c *helperServiceClient) Hold(ctx context.Context, in *HoldRequest, opts ...grpc.CallOption) (*HoldResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(HoldResponse)
+	err := c.cc.Invoke(ctx, HelperService_Hold_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *helperServiceClient) GoOn(ctx context.Context, in *GoOnRequest, opts ...grpc.CallOption) (*GoOnResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GoOnResponse)
@@ -305,6 +318,8 @@ type HelperServiceServer interface {
 	// Attend tells what the person at the machine does, until the call ends, or the
 	// desktop's own telling does: then the last answer says why.
 	Attend(*AttendRequest, grpc.ServerStreamingServer[AttendResponse]) error
+	// Hold keeps gestures back because of a stop that was made before.
+	Hold(context.Context, *HoldRequest) (*HoldResponse, error)
 	// GoOn takes a stop of the person back.
 	GoOn(context.Context, *GoOnRequest) (*GoOnResponse, error)
 	// ShowPause shows a pause to the person.
@@ -353,6 +368,9 @@ func (UnimplementedHelperServiceServer) Elements(context.Context, *ElementsReque
 }
 func (UnimplementedHelperServiceServer) Attend(*AttendRequest, grpc.ServerStreamingServer[AttendResponse]) error {
 	return status.Error(codes.Unimplemented, "method Attend not implemented")
+}
+func (UnimplementedHelperServiceServer) Hold(context.Context, *HoldRequest) (*HoldResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Hold not implemented")
 }
 func (UnimplementedHelperServiceServer) GoOn(context.Context, *GoOnRequest) (*GoOnResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GoOn not implemented")
@@ -530,6 +548,24 @@ func _HelperService_Attend_Handler(srv interface{}, stream grpc.ServerStream) er
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type HelperService_AttendServer = grpc.ServerStreamingServer[AttendResponse]
 
+func _HelperService_Hold_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(HoldRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HelperServiceServer).Hold(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HelperService_Hold_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HelperServiceServer).Hold(ctx, req.(*HoldRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _HelperService_GoOn_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GoOnRequest)
 	if err := dec(in); err != nil {
@@ -661,6 +697,10 @@ var HelperService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Elements",
 			Handler:    _HelperService_Elements_Handler,
+		},
+		{
+			MethodName: "Hold",
+			Handler:    _HelperService_Hold_Handler,
 		},
 		{
 			MethodName: "GoOn",
