@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/reprise-rpa/reprise/agent/link"
 	"github.com/reprise-rpa/reprise/agent/spool"
 )
 
 func lookToken(_ context.Context, f Facts, s Settings) answer {
 	if s.TokenFile == "" {
-		if host, _, err := net.SplitHostPort(s.Server); err == nil && isLoopback(host) {
+		if host, _, err := net.SplitHostPort(s.Server); err == nil && link.IsLoopback(host) {
 			return ok("none is shown; a server on this machine may want none")
 		}
 		return warning("`reprised token add-agent` on the server makes one; put it into a file and name it with --token-file", "none is shown")

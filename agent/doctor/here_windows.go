@@ -43,7 +43,7 @@ func (l *Local) Close() error { return l.desk.Close() }
 
 // Service implements MachineFacts.
 func (here) Service() (service.Info, error) {
-	s, err := service.Connect()
+	s, err := service.ConnectToLook()
 	if err != nil {
 		return service.Info{}, err
 	}

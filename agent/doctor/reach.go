@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
@@ -51,11 +49,7 @@ type calls struct {
 
 // dial gets ready to call the server. It connects with the first call.
 func dial(s Settings) (*calls, error) {
-	host, _, err := net.SplitHostPort(s.Server)
-	if err != nil {
-		return nil, fmt.Errorf("server address %q: host:port is needed", s.Server)
-	}
-	secured, err := transport(host, s.CAFile)
+	secured, _, err := link.Transport(s.Server, s.CAFile)
 	if err != nil {
 		return nil, err
 	}
@@ -72,31 +66,6 @@ func dial(s Settings) (*calls, error) {
 		return nil, fmt.Errorf("server address %q: %w", s.Server, err)
 	}
 	return c, nil
-}
-
-// transport is how the agent's link secures its connection: by the CAs of a file, else
-// by the system's, and not at all to a loopback address without a CA file.
-func transport(host, caFile string) (credentials.TransportCredentials, error) {
-	if caFile == "" && isLoopback(host) {
-		return insecure.NewCredentials(), nil
-	}
-	config := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: host}
-	if caFile != "" {
-		pem, err := os.ReadFile(caFile)
-		if err != nil {
-			return nil, fmt.Errorf("CA file: %w", err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("CA file %s holds no certificate", caFile)
-		}
-	}
-	return credentials.NewTLS(config), nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
 // observer remembers what came of securing connections, which gRPC turns into a text.

@@ -26,14 +26,15 @@ func (b bearer) GetRequestMetadata(context.Context, ...string) (map[string]strin
 
 func (b bearer) RequireTransportSecurity() bool { return b.secure }
 
-// transport returns TLS with the CAs of caFile, else with the system's; without
-// a CA file a loopback address is spoken to in plain text.
-func transport(server, caFile string) (_ credentials.TransportCredentials, secure bool, err error) {
+// Transport is how the connection to a server (host:port) is secured: by TLS with the CAs
+// of caFile, a file in PEM, else with the system's. Without a CA file a loopback address
+// is spoken to in plain text; then secure is false.
+func Transport(server, caFile string) (_ credentials.TransportCredentials, secure bool, err error) {
 	host, _, err := net.SplitHostPort(server)
 	if err != nil {
 		return nil, false, fmt.Errorf("server address %q: host:port is needed", server)
 	}
-	if caFile == "" && isLoopback(host) {
+	if caFile == "" && IsLoopback(host) {
 		return insecure.NewCredentials(), false, nil
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: host}
@@ -50,7 +51,8 @@ func transport(server, caFile string) (_ credentials.TransportCredentials, secur
 	return credentials.NewTLS(config), true, nil
 }
 
-func isLoopback(host string) bool {
+// IsLoopback says whether a host is this machine, by its name or address.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }

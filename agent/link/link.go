@@ -153,7 +153,7 @@ func (l *Link) cycle(ctx context.Context) (Ending, error) {
 }
 
 func (l *Link) connect() (*grpc.ClientConn, error) {
-	creds, secure, err := transport(l.cfg.Server, l.cfg.CAFile)
+	creds, secure, err := Transport(l.cfg.Server, l.cfg.CAFile)
 	if err != nil {
 		return nil, err
 	}

@@ -185,7 +185,7 @@ func TestPlainTextIsSpokenToLoopbackOnly(t *testing.T) {
 		{"127.0.0.1:7443", filepath.Join(dir, "missing.pem"), false, false},
 		{"127.0.0.1", "", false, false},
 	} {
-		creds, secure, err := transport(c.server, c.ca)
+		creds, secure, err := Transport(c.server, c.ca)
 		if (err == nil) != c.ok || secure != c.secure {
 			t.Errorf("%s with CA %q: secure %v, %v", c.server, c.ca, secure, err)
 		}

@@ -12,6 +12,8 @@ import (
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
 	"golang.org/x/sys/windows/svc/mgr"
+
+	"github.com/reprise-rpa/reprise/agent/winapi"
 )
 
 // Connect connects to the service control manager of this machine. ErrNotElevated: it
@@ -21,7 +23,17 @@ func Connect() (*Service, error) {
 	if err != nil {
 		return nil, failure("connect to the service control manager", err)
 	}
-	return With(manager{m}), nil
+	return With(manager{m, (*mgr.Mgr).OpenService}), nil
+}
+
+// ConnectToLook connects as Connect does, with the rights of any user: Status alone can be
+// asked.
+func ConnectToLook() (*Service, error) {
+	m, err := winapi.ServicesToLook()
+	if err != nil {
+		return nil, failure("connect to the service control manager", err)
+	}
+	return With(manager{m, winapi.ServiceToLook}), nil
 }
 
 // failure names what went wrong, by our errors where there is one.
@@ -44,13 +56,16 @@ func (d Definition) account() string {
 	return d.Account
 }
 
-type manager struct{ m *mgr.Mgr }
+type manager struct {
+	m    *mgr.Mgr
+	open func(m *mgr.Mgr, name string) (*mgr.Service, error)
+}
 
 func (m manager) Close() error { return m.m.Disconnect() }
 
 // with opens the service, for one use.
 func (m manager) with(name, doing string, use func(*mgr.Service) error) error {
-	s, err := m.m.OpenService(name)
+	s, err := m.open(m.m, name)
 	if err != nil {
 		return failure(doing, err)
 	}

@@ -10,6 +10,9 @@ import (
 // Connect is ErrUnsupported on this system.
 func Connect() (*Service, error) { return nil, ErrUnsupported }
 
+// ConnectToLook is ErrUnsupported: services are of Windows.
+func ConnectToLook() (*Service, error) { return nil, ErrUnsupported }
+
 // OpenEvents is ErrUnsupported on this system.
 func OpenEvents() (*EventLog, error) { return nil, ErrUnsupported }
 

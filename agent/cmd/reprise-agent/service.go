@@ -15,7 +15,8 @@ import (
 
 // machine is what the commands of the service need of the one they run on.
 type machine struct {
-	connect    func() (*service.Service, error)
+	connect    func() (*service.Service, error) // with the rights of an administrator
+	look       func() (*service.Service, error) // with those of any user, to ask for its status
 	run        func(ctx context.Context, p service.Program) error
 	protect    func(ctx context.Context, f service.Folder) error
 	owned      func(path string) (bool, error) // by administrators or the system alone
@@ -30,7 +31,7 @@ func thisMachine() machine {
 		data = `C:\ProgramData`
 	}
 	return machine{
-		connect: service.Connect, run: runService,
+		connect: service.Connect, look: service.ConnectToLook, run: runService,
 		protect:    func(ctx context.Context, f service.Folder) error { return f.Protect(ctx) },
 		owned:      service.OwnedByAdministrators,
 		executable: os.Executable, folder: filepath.Join(data, "reprise"),
@@ -71,8 +72,8 @@ func serviceCommand(m machine) *cobra.Command {
 		Use:   "service",
 		Short: "Run the agent as a Windows service",
 		Long: "Run the agent as a Windows service, which starts with the machine, drives the desktop of the\n" +
-			"user who is logged on, and is started again when it dies. All commands but run need a console\n" +
-			"with the rights of an administrator.",
+			"user who is logged on, and is started again when it dies. All commands but status and run need a\n" +
+			"console with the rights of an administrator.",
 		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(installCommand(m), uninstallCommand(m), startCommand(m), stopCommand(m), statusCommand(m), serviceRunCommand(m))
@@ -80,9 +81,9 @@ func serviceCommand(m machine) *cobra.Command {
 }
 
 // withService connects to the service for one command.
-func withService(m machine, use func(cmd *cobra.Command, s *service.Service) error) func(*cobra.Command, []string) error {
+func withService(connect func() (*service.Service, error), use func(cmd *cobra.Command, s *service.Service) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, _ []string) error {
-		s, err := m.connect()
+		s, err := connect()
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,7 @@ func uninstallCommand(m machine) *cobra.Command {
 		Use:   "uninstall",
 		Short: "Stop and remove the service; settings, state and logs stay",
 		Args:  cobra.NoArgs,
-		RunE: withService(m, func(cmd *cobra.Command, s *service.Service) error {
+		RunE: withService(m.connect, func(cmd *cobra.Command, s *service.Service) error {
 			if err := s.Uninstall(cmd.Context()); err != nil {
 				return err
 			}
@@ -110,7 +111,7 @@ func startCommand(m machine) *cobra.Command {
 		Use:   "start",
 		Short: "Start the service and wait until it runs",
 		Args:  cobra.NoArgs,
-		RunE: withService(m, func(cmd *cobra.Command, s *service.Service) error {
+		RunE: withService(m.connect, func(cmd *cobra.Command, s *service.Service) error {
 			was, err := s.Start(cmd.Context())
 			return said(cmd, err, was, "the service was running already", "the service runs")
 		}),
@@ -122,7 +123,7 @@ func stopCommand(m machine) *cobra.Command {
 		Use:   "stop",
 		Short: "Stop the service in order and wait until it has stopped",
 		Args:  cobra.NoArgs,
-		RunE: withService(m, func(cmd *cobra.Command, s *service.Service) error {
+		RunE: withService(m.connect, func(cmd *cobra.Command, s *service.Service) error {
 			was, err := s.Stop(cmd.Context())
 			return said(cmd, err, was, "the service has stopped", "the service was stopped already")
 		}),
@@ -151,7 +152,7 @@ func statusCommand(m machine) *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "Print one JSON object.")
-	cmd.RunE = withService(m, func(cmd *cobra.Command, s *service.Service) error {
+	cmd.RunE = withService(m.look, func(cmd *cobra.Command, s *service.Service) error {
 		info, err := s.Status()
 		if err != nil {
 			return err

@@ -58,6 +58,7 @@ func fakeMachine(t *testing.T) (machine, *fakeManager) {
 	folder := filepath.Join(t.TempDir(), "reprise")
 	return machine{
 		connect:    func() (*service.Service, error) { return service.With(manager), nil },
+		look:       func() (*service.Service, error) { return service.With(manager), nil },
 		protect:    func(_ context.Context, f service.Folder) error { return os.MkdirAll(f.Path, 0o700) },
 		owned:      func(string) (bool, error) { return true, nil },
 		executable: func() (string, error) { return `C:\Program Files\reprise\reprise-agent.exe`, nil },
@@ -242,6 +243,20 @@ func TestTheServicesCommandsSayWhatTheyDidAndStatusIsAnExitCode(t *testing.T) {
 	}
 	if got := exitCode(fmt.Errorf("connect: %w", service.ErrNotElevated)); got != service.ExitNotElevated {
 		t.Errorf("without rights the exit code is %d", got)
+	}
+}
+
+func TestStatusAsksForNoMoreRightsThanAnyUserHas(t *testing.T) {
+	m, _ := fakeMachine(t)
+	if out, err := serviceRun(t, m, "install", "--machine=m"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	m.connect = func() (*service.Service, error) { return nil, service.ErrNotElevated }
+	if out, err := serviceRun(t, m, "status"); exitCode(err) != service.ExitStopped || !strings.Contains(out, "stopped") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := serviceRun(t, m, "start"); exitCode(err) != service.ExitNotElevated {
+		t.Errorf("start without the rights: %v", err)
 	}
 }
 

@@ -234,7 +234,7 @@ func TestAServiceThatCannotWorkEndsAndSaysWhy(t *testing.T) {
 }
 
 func (i installed) status() (service.Info, error) {
-	s, err := i.m.connect()
+	s, err := i.m.look()
 	if err != nil {
 		return service.Info{}, err
 	}
