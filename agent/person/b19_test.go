@@ -6,8 +6,11 @@ import (
 	"net"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/reprise-rpa/reprise/agent/driver"
 	driving "github.com/reprise-rpa/reprise/agent/driver/virtualdesktop"
+	"github.com/reprise-rpa/reprise/agent/winapi"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/serve"
 	"github.com/reprise-rpa/reprise/internal/virtualdesktop/wire"
@@ -121,5 +124,32 @@ func TestB19_AStopAtAnyInputEventLeavesNothingDown(t *testing.T) {
 		if sent < 1 || stops < sent+1 {
 			t.Errorf("%T: %d stops, the last one after %d input events", in, stops, sent)
 		}
+	}
+}
+
+// Windows puts a ctrl without the agent's tag before the agent's AltGr. When no right alt
+// may follow it has no business on the desktop either; what brings it up has.
+func TestB19_TheCtrlOfTheAgentsAltGrDoesNotReachTheDesktopAfterAStop(t *testing.T) {
+	m := newFake()
+	var kept []bool
+	see := func(events ...winapi.Seen) {
+		for _, e := range events {
+			kept = append(kept, m.saw(e))
+		}
+	}
+	d := &fakeDriver{do: func(context.Context, driver.Input) error {
+		see(fakeCtrl(false), own(down(vkRAlt)), fakeCtrl(true), own(up(vkRAlt)))
+		m.pressStop()
+		see(fakeCtrl(false), own(down(vkRAlt)), fakeCtrl(true), own(up(vkRAlt)))
+		return nil
+	}}
+	g := guard(t, m, Config{Driver: d})
+	if err := g.Do(t.Context(), driver.Type{Text: "@@"}); !errors.Is(err, driver.ErrStopped) || sentBefore(t, err) != 2 {
+		t.Errorf("it ended with %v", err)
+	}
+	see(fakeCtrl(false), down(vkRAlt), fakeCtrl(true), up(vkRAlt)) // the person's own, after it
+	want := []bool{false, false, false, false, true, true, false, false, false, false, false, false}
+	if diff := cmp.Diff(want, kept); diff != "" {
+		t.Errorf("kept from the desktop (-want +got):\n%s", diff)
 	}
 }

@@ -116,6 +116,16 @@ func (b *brake) gate(s winapi.Seen) bool {
 	return true
 }
 
+// gateFakeCtrl says whether the ctrl that Windows makes for AltGr is kept from the desktop.
+// Nothing says whose AltGr it is: while a stop ends a gesture it is the agent's, whose
+// right alt is kept back as well, and else the person's. It is no event of the gesture,
+// and is not counted.
+func (b *brake) gateFakeCtrl(s winapi.Seen) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stop != nil && len(b.running) > 0 && !s.Up
+}
+
 // judge is the error of a gesture that ended with err under the context of enter. It
 // tells a stop from what else went wrong, and counts what the hooks kept back as not sent.
 func (b *brake) judge(ctx context.Context, gesture string, err error) error {

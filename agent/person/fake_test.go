@@ -183,6 +183,12 @@ func (m *fakeMachine) choose(text string) {
 func down(vk uint16) winapi.Seen { return winapi.Seen{Device: winapi.Keyboard, Key: vk} }
 func up(vk uint16) winapi.Seen   { return winapi.Seen{Device: winapi.Keyboard, Key: vk, Up: true} }
 
+// fakeCtrl is the left ctrl of AltGr, which Windows makes: its scan code says so, and it
+// has no tag.
+func fakeCtrl(isUp bool) winapi.Seen {
+	return winapi.Seen{Device: winapi.Keyboard, Key: vkLCtrl, Scan: winapi.FakeCtrlScan, Up: isUp}
+}
+
 func pointer(x, y int) winapi.Seen {
 	return winapi.Seen{Device: winapi.Mouse, Moved: true, At: image.Pt(x, y)}
 }

@@ -44,7 +44,7 @@ type move struct {
 func (o *ownInput) sees(s winapi.Seen, now time.Time) (by string, counts bool) {
 	far := o.follow(s)
 	switch {
-	case s.Own || s.Up:
+	case s.Own || s.Up || s.FakeCtrl(): // the right alt after it says whose AltGr it is
 		return "", false
 	case s.Device == winapi.Keyboard:
 		return byKeyboard, true

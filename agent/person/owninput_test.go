@@ -48,6 +48,33 @@ func TestWhatCountsAsThePersonsInput(t *testing.T) {
 	}
 }
 
+// The ctrl that Windows puts before AltGr carries nobody's tag, not even after a right alt
+// of the agent's. A person's AltGr has a right alt of its own.
+func TestB19_TheCtrlOfTheAgentsAltGrIsNoPerson(t *testing.T) {
+	altGr := []winapi.Seen{fakeCtrl(false), own(down(vkRAlt)), own(down('E')), own(up('E')), fakeCtrl(true), own(up(vkRAlt))}
+	for _, c := range []struct {
+		name   string
+		events []winapi.Seen
+		want   int
+	}{
+		{"the agent types €", altGr, 0},
+		{"a person presses AltGr", []winapi.Seen{fakeCtrl(false), down(vkRAlt)}, 1},
+		{"a person presses ctrl", []winapi.Seen{{Device: winapi.Keyboard, Key: vkLCtrl, Scan: 0x1D}}, 1},
+		{"another program sends the character of that number", []winapi.Seen{{Device: winapi.Keyboard, Key: 0xE7, Scan: winapi.FakeCtrlScan}}, 1},
+	} {
+		var o ownInput
+		got := 0
+		for _, e := range c.events {
+			if _, counts := o.sees(e, time.Unix(0, 0)); counts {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %d events count, want %d", c.name, got, c.want)
+		}
+	}
+}
+
 func TestASlowDriftOfThePointerIsNoPerson(t *testing.T) {
 	var o ownInput
 	now := time.Unix(0, 0)

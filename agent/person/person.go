@@ -25,8 +25,9 @@
 // A key or button that goes down, and the wheel, count at once. The pointer counts when
 // it has gone more than 24 pixels within half a second, in three moves or more, so that
 // neither a desk that is bumped nor a pointer that a program puts onto its button
-// does. What carries winapi's tag is the agent's and counts for nothing; what other
-// programs send counts as a person's, since viewers of remote desktops send that way.
+// does. What carries winapi's tag is the agent's and counts for nothing, and neither does
+// the ctrl that Windows makes for AltGr, whoever pressed that; what other programs send
+// counts as a person's, since viewers of remote desktops send that way.
 // Which key it was is neither told nor logged.
 //
 // # Signs

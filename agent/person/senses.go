@@ -31,8 +31,11 @@ func (s *senses) see(e winapi.Seen) bool {
 	if by, used := s.input.sees(e, now); used && s.own {
 		s.tell(by, now)
 	}
-	if e.Own {
+	switch {
+	case e.Own:
 		return s.brake.gate(e)
+	case e.FakeCtrl():
+		return s.brake.gateFakeCtrl(e)
 	}
 	stop, keep := s.key.sees(e)
 	if stop {

@@ -123,7 +123,7 @@ func (k *stopKey) sees(s winapi.Seen) (stop, keep bool) {
 }
 
 func (k *stopKey) hold(s winapi.Seen) {
-	if s.Scan == winapi.FakeCtrlScan {
+	if s.FakeCtrl() {
 		return
 	}
 	for _, vks := range modifierKeys {

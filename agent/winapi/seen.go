@@ -28,9 +28,16 @@ type Seen struct {
 	At    image.Point // where the pointer will be; it may lie beyond the screen
 }
 
-// FakeCtrlScan is the scan code of the left ctrl that Windows puts before AltGr on
-// layouts that have one: no such key was pressed.
+// FakeCtrlScan is the scan code of the left ctrl that Windows makes before each AltGr, up
+// and down, on layouts that have one: nobody pressed it. Microsoft does not document it;
+// AutoHotkey (SC_FAKE_LCTRL) and Keyman know it by this number. It comes before the right
+// alt and without that one's dwExtraInfo, so that it is never Own.
 const FakeCtrlScan = 0x21D
+
+// FakeCtrl says whether the event is that of the ctrl that Windows makes for AltGr.
+func (s Seen) FakeCtrl() bool {
+	return s.Device == Keyboard && s.Scan == FakeCtrlScan && s.Key != vkPacket // whose scan code is a character
+}
 
 // keyHook is KBDLLHOOKSTRUCT of winuser.h.
 type keyHook struct {
@@ -71,6 +78,7 @@ const (
 	hookAction   = 0 // HC_ACTION
 	hookKeyboard = 13
 	hookMouse    = 14
+	vkPacket     = 0xE7 // VK_PACKET: a character by KeyUnicode
 )
 
 // seen reads what a keyboard hook is given.

@@ -36,6 +36,26 @@ func TestWhatAHookSeesIsReadAndOursToldFromOthers(t *testing.T) {
 	}
 }
 
+func TestB19_OnlyTheCtrlOfAltGrIsThatOne(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		seen Seen
+		want bool
+	}{
+		{"it goes down", (&keyHook{vk: 0xA2, scan: FakeCtrlScan}).seen(0x0104), true},
+		{"it goes up", (&keyHook{vk: 0xA2, scan: FakeCtrlScan, flags: 0x80}).seen(0x0101), true},
+		{"on a layout that has another code there", (&keyHook{vk: 0x14, scan: FakeCtrlScan}).seen(0x0100), true},
+		{"a left ctrl that was pressed", (&keyHook{vk: 0xA2, scan: 0x1D}).seen(0x0100), false},
+		{"a right one", (&keyHook{vk: 0xA3, scan: 0x1D, flags: 1}).seen(0x0100), false},
+		{"a character of that number", (&keyHook{vk: 0xE7, scan: FakeCtrlScan}).seen(0x0100), false},
+		{"the mouse", (&mouseHook{}).seen(0x0201), false},
+	} {
+		if got := c.seen.FakeCtrl(); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
 func TestAnIconsPixelsAreInTheOrderOfWindows(t *testing.T) {
 	img := image.NewNRGBA(image.Rect(3, 3, 5, 4))
 	img.SetNRGBA(3, 3, color.NRGBA{1, 2, 3, 4})
