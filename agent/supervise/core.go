@@ -52,7 +52,7 @@ type orders struct {
 func (c *core) saw(sessions []Session, err error) {
 	c.blind = err
 	if err == nil {
-		c.sessions = sessions
+		c.sessions = withKnown(sessions, c.sessions)
 	}
 }
 
@@ -149,10 +149,8 @@ func (c *core) absent(at Session, found bool) desktop.State {
 	switch {
 	case c.blind != nil:
 		return desktop.State{Kind: desktop.AgentImpaired, Detail: fmt.Sprintf("the machine's sessions cannot be listed: %v", c.blind)}
-	case !found && c.who.user != "":
-		return desktop.State{Kind: desktop.NoUser, Detail: fmt.Sprintf("the user %s is not logged on; log that user on", c.who)}
 	case !found:
-		return desktop.State{Kind: desktop.NoUser, Detail: "nobody is logged on; log the user on whose desktop is driven"}
+		return desktop.State{Kind: desktop.NoUser, Detail: c.nobody()}
 	case at.State == Disconnected:
 		return desktop.State{Kind: desktop.Disconnected, Detail: fmt.Sprintf(
 			"no screen shows %s; connect to it again, or bring it to the machine's own screen (tscon); %s", at, c.progress(at))}
@@ -160,6 +158,18 @@ func (c *core) absent(at Session, found bool) desktop.State {
 		return desktop.State{Kind: desktop.Locked, Detail: fmt.Sprintf("%s is locked; unlock it; %s", at, c.progress(at))}
 	}
 	return desktop.State{Kind: desktop.AgentImpaired, Detail: fmt.Sprintf("%s: %s", at, c.progress(at))}
+}
+
+// nobody says for people that the user is not there, as far as is known.
+func (c *core) nobody() string {
+	text := "nobody is logged on; log the user on whose desktop is driven"
+	if c.who.user != "" {
+		text = fmt.Sprintf("the user %s is not logged on; log that user on", c.who)
+	}
+	if why := unseen(c.sessions); why != "" {
+		text += "; not all sessions can be asked: " + why
+	}
+	return text
 }
 
 // progress says for people how far the helper is.

@@ -17,7 +17,7 @@ func at(s int) time.Time { return time.Unix(1_800_000_000+int64(s), 0) }
 // the desk is told of no absence while a helper serves and of one whenever none does,
 // and what was ordered is not ordered again.
 func TestB11_NoOrderOfEventsMakesTwoHelpers(t *testing.T) {
-	lists := [][]Session{{}, {logon}, {remote3}, {remote3, remote5}, {remote3.as(Disconnected), remote5}, {{ID: 3, User: "bob", State: Active}}}
+	lists := [][]Session{{}, {logon}, {remote3}, {remote3, remote5}, {remote3.as(Disconnected), remote5}, {{ID: 3, User: "bob", State: Active}}, {{ID: 3, State: Active, Unseen: errUnseen}, remote5}}
 	rapid.Check(t, func(t *rapid.T) {
 		c := core{}
 		alive, told, served := false, false, false

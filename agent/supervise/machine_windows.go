@@ -41,7 +41,7 @@ func (m *machine) Sessions() ([]Session, error) {
 	for i, l := range list {
 		sessions[i] = Session{
 			ID: l.ID, User: l.User, Domain: l.Domain, State: ConnectState(l.State),
-			Locked: l.Locked, Remote: l.Remote, Console: l.Console,
+			Locked: l.Locked, Remote: l.Remote, Console: l.Console, Unseen: l.Unseen,
 		}
 	}
 	return sessions, nil

@@ -55,19 +55,28 @@ type run struct {
 	steps chan step               // how far the helper has come
 	ends  chan ending             // the helper has ended
 
-	blind string // what was last logged of sessions that can't be seen
+	blind  string // what was last logged of sessions that can't be listed
+	unseen string // and of those that can't be asked
 }
 
 func (r *run) look() {
 	sessions, err := r.cfg.Machine.Sessions()
-	text := ""
+	blind := ""
 	if err != nil {
-		if text = err.Error(); text != r.blind {
-			r.cfg.Log.Warn("the sessions cannot be listed", logkeys.Error, text)
-		}
+		blind = err.Error()
+	} else {
+		r.once(&r.unseen, "not all sessions can be asked who is logged on", unseen(sessions))
 	}
-	r.blind = text
+	r.once(&r.blind, "the sessions cannot be listed", blind)
 	r.core.saw(sessions, err)
+}
+
+// once logs why something fails, unless it is what was logged last. Empty: it does not.
+func (r *run) once(last *string, what, why string) {
+	if why != "" && why != *last {
+		r.cfg.Log.Warn(what, logkeys.Error, why)
+	}
+	*last = why
 }
 
 // carryOut does what the core orders, and returns how long nothing is to be done

@@ -2,6 +2,7 @@ package supervise
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,34 @@ func TestB11_AnEmptyConsoleAndARemoteSessionGiveAHelperInTheRemoteOne(t *testing
 		}
 		if !bytes.Equal(w.d.secret, w.m.last().secret) || len(w.d.secret) != SecretSize {
 			t.Error("desk and helper do not share a secret")
+		}
+	})
+}
+
+var errUnseen = errors.New("session 3: denied")
+
+// A session that can't be asked is as it was: its helper stays, and goes when it is known
+// to have no business there. Others are served as ever, and the log says it once.
+func TestB11_ASessionThatCannotBeAskedKeepsItsHelperAndHidesNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mute := Session{ID: 3, State: Active, Unseen: errUnseen}
+		w := begin(t, logon, mute, remote5).run("")
+		w.in(5)
+		w.m.set(logon, remote3)
+		w.pass(5 * pollEvery)
+		w.in(3)
+		w.heard()
+		w.m.set(logon, mute, remote5)
+		w.pass(time.Minute)
+		w.in(3)
+		if got := w.heard(); len(got) > 0 {
+			t.Errorf("while one could not be asked: %q", got)
+		}
+		w.m.set(logon, mute.as(Disconnected), remote5)
+		w.pass(5 * pollEvery)
+		w.in(5)
+		if n := strings.Count(strings.Join(w.lines(), "\n"), "denied"); n != 2 { // it could be asked in between
+			t.Errorf("said %d times:\n%s", n, strings.Join(w.lines(), "\n"))
 		}
 	})
 }

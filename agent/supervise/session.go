@@ -27,9 +27,10 @@ type Session struct {
 	ID           uint32 // 0 is the services' own, which has no desktop for people
 	User, Domain string // who is logged on; empty: nobody
 	State        ConnectState
-	Locked       bool // known to be locked
-	Remote       bool // its screen is a remote one
-	Console      bool // its screen is the machine's own
+	Locked       bool  // known to be locked
+	Remote       bool  // its screen is a remote one
+	Console      bool  // its screen is the machine's own
+	Unseen       error // why nothing but number, state and console is known; nil: all is
 }
 
 // Account is who is logged on, as DOMAIN\user.
@@ -49,6 +50,31 @@ func (s Session) String() string {
 		screen = " (console)"
 	}
 	return fmt.Sprintf("session %d%s of %s", s.ID, screen, s.Account())
+}
+
+// unseen is why some of the sessions can't be asked; empty: all were.
+func unseen(sessions []Session) string {
+	var reasons []string
+	for _, s := range sessions {
+		if s.Unseen != nil {
+			reasons = append(reasons, s.Unseen.Error())
+		}
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// withKnown are the sessions as they were seen now. What one that can't be asked does not
+// tell is as it was before.
+func withKnown(now, before []Session) []Session {
+	now = slices.Clone(now)
+	for i, s := range now {
+		at := slices.IndexFunc(before, func(b Session) bool { return b.ID == s.ID })
+		if s.Unseen != nil && at >= 0 {
+			now[i] = before[at]
+			now[i].State, now[i].Console, now[i].Unseen = s.State, s.Console, s.Unseen
+		}
+	}
+	return now
 }
 
 // rank says how near a session is to one that takes input: 0 never does.

@@ -104,6 +104,7 @@ func TestB01_WhatIsSaidWithoutAHelperIsTheFarthestCause(t *testing.T) {
 		details []string
 	}{
 		{"nobody", []Session{logon}, account{}, desktop.NoUser, []string{"nobody is logged on"}},
+		{"nobody among those that can be asked", []Session{logon, {ID: 4, State: Active, Unseen: errUnseen}}, account{}, desktop.NoUser, []string{"nobody is logged on", "denied"}},
 		{"not the user", []Session{remote5}, account{user: "alice"}, desktop.NoUser, []string{"alice is not logged on"}},
 		{"disconnected", []Session{remote3.as(Disconnected)}, account{}, desktop.Disconnected, []string{"no screen", `session 3 (remote) of CORP\alice`, "being started"}},
 		{"disconnected and locked", []Session{both}, account{}, desktop.Disconnected, []string{"no screen"}},

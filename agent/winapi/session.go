@@ -1,7 +1,15 @@
 package winapi
 
-// Connection states of a session: WTS_CONNECTSTATE_CLASS of wtsapi32.h.
-const sessionDisconnected = 4
+// Connection states of a session: WTS_CONNECTSTATE_CLASS of wtsapi32.h. In those after
+// these it waits for a client (idle), listens, is being reset, is down, or begins: nobody
+// is logged on in it.
+const (
+	sessionActive       = iota // a user is logged on, and a screen shows it
+	sessionConnected           // a screen shows it, such as one that asks for a logon
+	sessionConnectQuery        // it is being connected to a screen
+	sessionShadow              // it looks at another session
+	sessionDisconnected        // a user is logged on, and no screen shows it
+)
 
 // Lock states of a session: WTS_SESSIONSTATE_… of wtsapi32.h; 1 is unlocked.
 const (

@@ -1,5 +1,10 @@
 package winapi
 
+import (
+	"errors"
+	"fmt"
+)
+
 // LogonSession is one session of the machine: WTS_SESSION_INFO of wtsapi32.h, and what
 // WTSQuerySessionInformation says of it.
 type LogonSession struct {
@@ -9,6 +14,46 @@ type LogonSession struct {
 	Locked       bool   // known to be locked
 	Remote       bool   // shown by a remote protocol
 	Console      bool   // shown on the machine's own screen
+	Unseen       error  // why who is logged on, and how it stands, is not known; nil: it is
+}
+
+// servicesSession is the session of the services. No user is ever logged on in it.
+const servicesSession = 0
+
+// errEnded says that a session is not there any more.
+var errEnded = errors.New("the session has ended")
+
+// logonSessions are those of the listed sessions in which a user can be, with what ask
+// fills in. One that can't be asked hides no other: it stays, and says so.
+func logonSessions(listed []LogonSession, ask func(*LogonSession) error) []LogonSession {
+	var list []LogonSession
+	for _, s := range listed {
+		if s.ID == servicesSession || s.State > sessionDisconnected {
+			continue
+		}
+		full := s
+		switch err := ask(&full); {
+		case errors.Is(err, errEnded):
+			continue
+		case err != nil:
+			full = s
+			full.Unseen = fmt.Errorf("session %d: %w", s.ID, err)
+		}
+		list = append(list, full)
+	}
+	return list
+}
+
+// lacking is what went wrong when several things were asked of a session. That this
+// Windows does not have one of them is no fault.
+func lacking(errs ...error) error {
+	var faults []error
+	for _, err := range errs {
+		if !errors.Is(err, ErrNotHere) {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // Rights on a pipe, of winnt.h. What a helper gets is FILE_GENERIC_READ and

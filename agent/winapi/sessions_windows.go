@@ -18,20 +18,15 @@ const (
 // machine's own screen.
 const noSession = 0xffffffff
 
-// The session of the services. No user is ever logged on in it.
-const servicesSession = 0
-
-// sessionActive is WTSActive.
-const sessionActive = 0
-
 // protocolConsole is the client protocol of the machine's own screen, as
 // WTSClientProtocolType says it.
 const protocolConsole = 0
 
-// LogonSessions lists the sessions of the machine, those of the services and of
-// listeners left out. On a Windows that lists none, and Wine 8 is one, it is the one on
-// the machine's own screen.
-func (s System) LogonSessions() ([]LogonSession, error) {
+// LogonSessions lists the sessions of the machine in which a user can be, those that
+// can't be asked too: not that of the services, and none that listens, begins or ends.
+// On a Windows that lists none, and Wine 8 is one, it is the one on the machine's own
+// screen.
+func (System) LogonSessions() ([]LogonSession, error) {
 	var first *windows.WTS_SESSION_INFO
 	var n uint32
 	if err := windows.WTSEnumerateSessions(0, 0, 1, &first, &n); err != nil {
@@ -39,41 +34,30 @@ func (s System) LogonSessions() ([]LogonSession, error) {
 	}
 	defer windows.WTSFreeMemory(uintptr(unsafe.Pointer(first)))
 	console := windows.WTSGetActiveConsoleSessionId()
-	var entries []windows.WTS_SESSION_INFO
+	var listed []LogonSession
 	if n > 0 {
-		entries = unsafe.Slice(first, n)
+		for _, e := range unsafe.Slice(first, n) {
+			listed = append(listed, LogonSession{ID: e.SessionID, State: e.State, Console: e.SessionID == console})
+		}
 	} else if console != noSession {
-		entries = []windows.WTS_SESSION_INFO{{SessionID: console, State: sessionActive}}
+		listed = []LogonSession{{ID: console, State: sessionActive, Console: true}}
 	}
-	var list []LogonSession
-	for _, e := range entries {
-		if e.SessionID == servicesSession {
-			continue
-		}
-		session := LogonSession{ID: e.SessionID, State: e.State, Console: e.SessionID == console}
-		err := session.fill()
-		switch {
-		case errors.Is(err, windows.ERROR_FILE_NOT_FOUND), errors.Is(err, windows.ERROR_CTX_WINSTATION_NOT_FOUND):
-			continue // it went meanwhile
-		case err != nil && !errors.Is(err, ErrNotHere):
-			return nil, fmt.Errorf("session %d: %w", e.SessionID, err)
-		}
-		list = append(list, session)
-	}
-	return list, nil
+	return logonSessions(listed, (*LogonSession).fill), nil
 }
 
-// fill asks what the list does not tell. With ErrNotHere this Windows can't say all of
-// it; what it did say is filled in.
+// fill asks what the list does not tell, as far as this Windows can say it.
 func (l *LogonSession) fill() error {
 	lock, protocol := int32(sessionUnknown), uint16(protocolConsole)
-	err := errors.Join(
+	err := lacking(
 		sessionValue(uintptr(l.ID), wtsUserName, 2, func(p unsafe.Pointer) { l.User = windows.UTF16PtrToString((*uint16)(p)) }),
 		sessionValue(uintptr(l.ID), wtsDomainName, 2, func(p unsafe.Pointer) { l.Domain = windows.UTF16PtrToString((*uint16)(p)) }),
 		sessionValue(uintptr(l.ID), wtsClientProtocolType, 2, func(p unsafe.Pointer) { protocol = *(*uint16)(p) }),
 		sessionValue(uintptr(l.ID), wtsSessionInfoEx, unsafe.Sizeof(sessionInfo{}), func(p unsafe.Pointer) { lock = (*sessionInfo)(p).lock() }),
 	)
 	l.Locked, l.Remote = lock == sessionLocked, protocol != protocolConsole
+	if errors.Is(err, windows.ERROR_FILE_NOT_FOUND) || errors.Is(err, windows.ERROR_CTX_WINSTATION_NOT_FOUND) {
+		return errEnded
+	}
 	return err
 }
 
