@@ -19,14 +19,9 @@ var errSignal = errors.New("asked to end by a signal")
 
 func main() {
 	ctx, stop := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-signals
-		signal.Stop(signals) // a second one kills
-		stop(errSignal)
-	}()
-	err := command().ExecuteContext(ctx)
+	root := command()
+	endBySignal(root, stop)
+	err := root.ExecuteContext(ctx)
 	if err == nil || errors.Is(err, errSignal) {
 		return
 	}
@@ -34,6 +29,20 @@ func main() {
 		fmt.Fprintln(os.Stderr, "reprise-agent:", text)
 	}
 	os.Exit(exitCode(err))
+}
+
+// endBySignal has the first signal stop a command, and a second one kill the process.
+// A command with a PersistentPreRun of its own has none of that.
+func endBySignal(root *cobra.Command, stop context.CancelCauseFunc) {
+	root.PersistentPreRun = func(*cobra.Command, []string) {
+		signals := make(chan os.Signal, 2)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		go func() {
+			<-signals
+			signal.Stop(signals)
+			stop(errSignal)
+		}()
+	}
 }
 
 func command() *cobra.Command {

@@ -17,6 +17,13 @@ func serviceRunCommand(m machine) *cobra.Command {
 		Use:   "run",
 		Short: "What Windows starts as the service; in a console use `reprise-agent run`",
 		Args:  cobra.NoArgs,
+		// The service control manager alone ends the service, so it listens for no signals.
+		// Go makes one of CTRL_LOGOFF_EVENT, which Windows sends to services whoever logs
+		// off, and of CTRL_SHUTDOWN_EVENT. Where nobody listens Go leaves both to the handler
+		// that Windows gives services, which lets them run; where somebody does, it holds the
+		// event, and Windows ends the process after some seconds (HandlerRoutine in
+		// Microsoft's reference; ctrlHandler in Go's runtime).
+		PersistentPreRun: func(*cobra.Command, []string) {},
 	}
 	l := bindWith(cmd.Flags(), m.defaults())
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return m.run(cmd.Context(), l.serve) }
@@ -51,7 +58,7 @@ func (l *loader) serve(ctx context.Context, h service.Host) error {
 	if errors.Is(err, errSettings) {
 		err = errors.Join(service.ErrSettings, err)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && !errors.Is(err, context.Cause(ctx)) {
 		file.Error("the agent failed", logkeys.Error, err) // the service itself tells the event log
 	}
 	return errors.Join(err, closer.Close())

@@ -91,3 +91,23 @@ func TestTheServicesAgentSaysWhyItCannotWork(t *testing.T) {
 		}
 	}
 }
+
+// The exit code of a service that was asked to stop does not tell of its failure.
+func TestTheServicesAgentLogsAFailureOnItsWayOut(t *testing.T) {
+	dir := t.TempDir()
+	fs, err := spool.Dir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := fs.Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Close() }()
+	ctx, stop := context.WithCancelCause(t.Context())
+	h := service.Host{Ready: func() { stop(service.ErrStopped) }}
+	log, err := asService(ctx, t, h, "machine: m\ndriver: virtual\ndesktop: 127.0.0.1:1\nserver: 127.0.0.1:1\nstate-dir: "+dir+"\n")
+	if !errors.Is(err, spool.ErrLocked) || !strings.Contains(log, "the agent failed") {
+		t.Errorf("it ended with %v; the log:\n%s", err, log)
+	}
+}
