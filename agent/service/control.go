@@ -73,8 +73,10 @@ type controller struct {
 	changes chan struct{}
 }
 
-// run is the service from its start to its end; it returns its exit code, which is the
-// number of the event that says why, or 0. When ctx ends the service stops.
+// run is the service from its start to its end; it returns its exit code, which is 0, or
+// the number of the event that says why it ended by itself. With another code than 0
+// Windows starts the service again, so one that was asked to stop or to pause has 0
+// however it went: the event alone says that. When ctx ends the service stops.
 func (c *controller) run(ctx context.Context) uint32 {
 	c.changes = make(chan struct{}, 1)
 	c.start(ctx, StartPending)
@@ -95,7 +97,7 @@ func (c *controller) run(ctx context.Context) uint32 {
 		case err := <-c.done:
 			over, code = c.ended(err)
 		case <-tick.C:
-			over, code = c.progress()
+			over = c.progress()
 		}
 		if over {
 			return code
@@ -184,9 +186,12 @@ func (c *controller) ended(err error) (over bool, code uint32) {
 	case err == nil:
 		err = errEndedByItself
 	}
-	code = eventOf(err)
-	c.event(code, err.Error())
-	return true, code
+	event := eventOf(err)
+	c.event(event, err.Error())
+	if c.now.state == StopPending || c.now.state == PausePending {
+		return true, 0
+	}
+	return true, event
 }
 
 var errEndedByItself = errors.New("it ended by itself")
@@ -199,17 +204,18 @@ func (c *controller) event(id uint32, detail string) {
 	}
 }
 
-// progress tells that a change of state goes on, unless it does so for too long.
-func (c *controller) progress() (over bool, code uint32) {
+// progress tells that a change of state goes on. It says whether the service is over
+// since its program takes too long to end.
+func (c *controller) progress() (over bool) {
 	s := c.now.state
 	if !s.pending() {
-		return false, 0
+		return false
 	}
 	if lasted := time.Since(c.since); (s == StopPending || s == PausePending) && lasted >= c.endIn {
 		c.event(EventTooSlow, fmt.Sprintf("%s for %v", s, lasted.Round(time.Second)))
-		return true, EventTooSlow
+		return true
 	}
 	c.now.checkPoint++
 	c.report(c.now)
-	return false, 0
+	return false
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // The events that do not come from a log line. Those that end the service are its exit
-// code too.
+// code too, unless it was asked to stop or to pause.
 const (
 	EventStarted   uint32 = 1
 	EventStopped   uint32 = 2
@@ -59,11 +59,11 @@ var events = []Event{
 	{204, slog.LevelError, "the helper cannot be killed", "a process in the user's session hangs", "log the user off, or restart the machine"},
 	{205, slog.LevelError, "the executor panicked", "a fault of the program; the action is of unknown outcome", "report it with the log file"},
 
-	{EventFailed, slog.LevelError, "", "the agent failed and the service has ended", "the reason in the entry, and the log file; Windows starts the service again"},
-	{EventSettings, slog.LevelError, "", "the settings are wrong, so the service has ended", "mend the settings that the entry names in `agent.yaml`; Windows starts the service again"},
+	{EventFailed, slog.LevelError, "", "the agent failed and the service has ended", "the reason in the entry, and the log file; Windows starts the service again, unless it was to stop or to pause"},
+	{EventSettings, slog.LevelError, "", "the settings are wrong, so the service has ended", "mend the settings that the entry names in `agent.yaml`; Windows starts the service again, unless it was to stop or to pause"},
 	{EventLocked, slog.LevelError, "", "another agent uses the same state directory, so the service has ended", "end the `reprise-agent run` in a console, or give each its own `state-dir`"},
 	{EventCorrupt, slog.LevelError, "", "the agent's memory is damaged, so the service has ended: nothing is executed without a memory of what was", "move the file `spool` away; the server will ask a person about what was in flight"},
-	{EventTooSlow, slog.LevelError, "", "the agent did not end in time and the service has ended without it", "report it with the log file"},
+	{EventTooSlow, slog.LevelError, "", "the agent did not end in time and the service has ended without it", "report it with the log file; the service stays stopped, also when it was to pause, until somebody starts it"},
 }
 
 // Events are all the kinds, in the order of their numbers.

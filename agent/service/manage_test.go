@@ -260,7 +260,7 @@ func TestStatusIsToldToPeopleAndByItsExitCode(t *testing.T) {
 		{Info{}, ExitNotInstalled, "installed: no\n"},
 		{
 			Info{Installed: true, State: "running", PID: 7, StartType: "automatic (delayed)", Account: LocalSystem, Config: `C:\a.yaml`}, 0,
-			"installed: yes\nstate:     running\npid:       7\nstart:     automatic (delayed)\naccount:   LocalSystem\nconfig:    C:\\a.yaml\nlast exit: in order, or none\n",
+			"installed: yes\nstate:     running\npid:       7\nstart:     automatic (delayed)\naccount:   LocalSystem\nconfig:    C:\\a.yaml\nlast exit: as asked, or none\n",
 		},
 		{
 			Info{Installed: true, State: "stopped", LastExit: errorServiceSpecific, LastEvent: EventLocked}, ExitStopped,
@@ -274,8 +274,8 @@ func TestStatusIsToldToPeopleAndByItsExitCode(t *testing.T) {
 			Info{Installed: true, State: "stopped", LastExit: errorServiceNeverStarted}, ExitStopped,
 			"installed: yes\nstate:     stopped\nlast exit: none since the machine started\n",
 		},
-		{Info{Installed: true, State: "paused"}, ExitPaused, "installed: yes\nstate:     paused\nlast exit: in order, or none\n"},
-		{Info{Installed: true, State: "stopping"}, ExitPending, "installed: yes\nstate:     stopping\nlast exit: in order, or none\n"},
+		{Info{Installed: true, State: "paused"}, ExitPaused, "installed: yes\nstate:     paused\nlast exit: as asked, or none\n"},
+		{Info{Installed: true, State: "stopping"}, ExitPending, "installed: yes\nstate:     stopping\nlast exit: as asked, or none\n"},
 	} {
 		if got := tt.info.Text(); got != tt.text {
 			t.Errorf("got\n%swant\n%s", got, tt.text)

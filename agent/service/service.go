@@ -41,8 +41,8 @@ type Host struct {
 
 // Program is what a service does. It works until ctx ends, ends in order then, and
 // returns ctx's cause. Any other return is a failure, which ends the service: its exit
-// code is the number of the event that says why. It is called again, after it has
-// returned, when a paused service continues.
+// code is the number of the event that says why, or 0 when ctx had ended. It is called
+// again, after it has returned, when a paused service continues.
 type Program func(ctx context.Context, h Host) error
 
 // Causes with which a program's context ends.

@@ -19,15 +19,16 @@ type Info struct {
 	Command   string `json:"command,omitempty"`   // its command line; empty: this Windows does not tell
 	Config    string `json:"config,omitempty"`    // its configuration file
 	// LastExit is the exit code of Windows of the last end, and LastEvent the number of
-	// the event with which the service ended itself, if it did; 0: in order, or never.
+	// the event with which the service ended by itself, if it did; 0: it was asked to
+	// end, or has never run.
 	LastExit  uint32 `json:"lastExitCode"`
 	LastEvent uint32 `json:"lastEvent,omitempty"`
 	// Reason says what LastExit and LastEvent mean.
 	Reason string `json:"reason,omitempty"`
 }
 
-// failure is what the last end of a service that does not run means; empty: it was in
-// order, or there was none.
+// failure is what the last end of a service that does not run means; empty: it was asked
+// to end, or there was none.
 func (i Info) failure() string {
 	switch {
 	case i.LastExit == 0 || i.LastExit == errorServiceNeverStarted:
@@ -52,7 +53,7 @@ func (i Info) why() string {
 	if f := i.failure(); f != "" {
 		return f
 	}
-	return "in order, though nobody asked it to; see its log file"
+	return "it was asked to; see its log file and the event log"
 }
 
 // Explained returns the info with the meaning of its last exit.
@@ -94,7 +95,7 @@ func (i Info) lastExit() string {
 	case i.LastExit == errorServiceNeverStarted:
 		return "none since the machine started"
 	}
-	return "in order, or none"
+	return "as asked, or none"
 }
 
 // Exit codes of the commands, beside 0 and 1.
