@@ -52,7 +52,7 @@ func TestEveryLineOfAnEventIsWrittenByTheAgentAtItsLevel(t *testing.T) {
 // methods.
 func logged(t *testing.T, folder string) map[string][]string {
 	t.Helper()
-	found := map[string][]string{}
+	found, passes := map[string][]string{}, map[string]string{}
 	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return err
@@ -62,9 +62,14 @@ func logged(t *testing.T, folder string) map[string][]string {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				message, method := loggedBy(call)
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				message, method := loggedBy(n)
 				found[message] = append(found[message], method)
+			case *ast.FuncDecl:
+				if method := passedTo(n); method != "" {
+					passes[n.Name.Name] = method
+				}
 			}
 			return true
 		})
@@ -73,7 +78,38 @@ func logged(t *testing.T, folder string) map[string][]string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, methods := range found {
+		for i, m := range methods {
+			if method, ok := passes[m]; ok {
+				methods[i] = method
+			}
+		}
+	}
 	return found
+}
+
+// passedTo is the method that a function logs a message with that it is given; empty:
+// it does not.
+func passedTo(f *ast.FuncDecl) (method string) {
+	given := map[string]bool{}
+	for _, field := range f.Type.Params.List {
+		for _, name := range field.Names {
+			given[name.Name] = true
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok || len(call.Args) == 0 {
+			return true
+		}
+		to, ok := call.Fun.(*ast.SelectorExpr)
+		message, named := call.Args[0].(*ast.Ident)
+		if ok && named && given[message.Name] && (to.Sel.Name == "Warn" || to.Sel.Name == "Error") {
+			method = to.Sel.Name
+		}
+		return true
+	})
+	return method
 }
 
 // loggedBy is the first text that a call is given, and the method that logs it: the one
