@@ -140,6 +140,9 @@ func (m manager) Update(name string, d Definition) (notes []string, err error) {
 		if err := s.SetRecoveryActionsOnNonCrashFailures(true); err != nil {
 			notes = append(notes, "this Windows does not start it again when it ends with a fault: "+err.Error())
 		}
+		if err := winapi.SetPreshutdownTimeout(s, shutdownWithin); err != nil {
+			notes = append(notes, "a shutdown of this Windows may end it before the agent has ended in order: "+err.Error())
+		}
 		return nil
 	})
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -195,6 +197,21 @@ func TestInstallOverAServiceKeepsItsSettings(t *testing.T) {
 		t.Errorf("%v, the settings were\n%s\nand are\n%s", err, before, after)
 	}
 	i.must("start") // by what was updated
+}
+
+// Windows keeps the time there that the service control manager is told.
+func TestAShutdownOfTheMachineWaitsUntilTheAgentHasEnded(t *testing.T) {
+	install(t)
+	out, err := exec.CommandContext(t.Context(), "reg", "query", `HKLM\System\CurrentControlSet\Services\`+service.Name, "/v", "PreshutdownTimeout").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	words := strings.Fields(string(out))
+	waits, err := strconv.ParseInt(words[len(words)-1], 0, 64)
+	// Not for the three minutes that it is by itself under Wine, either.
+	if wait := time.Duration(waits) * time.Millisecond; err != nil || wait <= service.EndWithin || wait >= 2*service.EndWithin {
+		t.Errorf("%v; Windows waits %d ms, and the agent may take %v to end\n%s", err, waits, service.EndWithin, out)
+	}
 }
 
 func TestAServiceThatCannotWorkEndsAndSaysWhy(t *testing.T) {
