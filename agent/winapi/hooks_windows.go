@@ -1,9 +1,12 @@
 package winapi
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/lxn/win"
@@ -14,6 +17,8 @@ var (
 	procSetWindowsHookEx    = user32.NewProc("SetWindowsHookExW")
 	procUnhookWindowsHookEx = user32.NewProc("UnhookWindowsHookEx")
 	procCallNextHookEx      = user32.NewProc("CallNextHookEx")
+	procPostThreadMessage   = user32.NewProc("PostThreadMessageW")
+	procGetLastInputInfo    = user32.NewProc("GetLastInputInfo")
 )
 
 // hooks are those of keyboard and mouse; 0: there is none.
@@ -23,16 +28,49 @@ type hooks struct{ keyboard, mouse uintptr }
 // process has one watcher.
 var watcher atomic.Pointer[func(Seen) bool]
 
+// watch is the thread of the low-level hooks, with nothing else on it. Windows calls a hook
+// by a message to the thread that set it, and lets no input on meanwhile; a thread that
+// is in some call that waits for others, as Shell_NotifyIcon waits some seconds for
+// Explorer, would hold up the mouse of the whole desktop, and lose the hooks
+// (LowLevelHooksTimeout).
+type watch struct {
+	*errands
+	id    uint32 // Windows's number of the thread
+	hooks hooks
+}
+
+func startWatch() (*watch, error) {
+	w := &watch{errands: newErrands("the thread of the hooks")}
+	w.wake = func() { ask(procPostThreadMessage, uintptr(w.id), wmPosted, 0, 0) }
+	if err := w.begin(w.serve); err != nil {
+		return nil, fmt.Errorf("start %s: %w", w.thread, err)
+	}
+	return w, nil
+}
+
+// serve is the thread. It has no window: what is posted is for the thread itself.
+func (w *watch) serve(made chan<- error) {
+	m := unmoved[win.MSG]()
+	win.PeekMessage(m, 0, 0, 0, win.PM_NOREMOVE) // before it there is no queue to post to
+	w.id = windows.GetCurrentThreadId()
+	made <- nil
+	for win.GetMessage(m, 0, 0, 0) > 0 {
+		if m.Message == wmPosted {
+			w.work()
+		}
+	}
+}
+
 // Hook sets the low-level hooks of keyboard and mouse and has them call see with every
-// input event of the session, on the Loop's thread and before any window gets it. True
+// input event of the session, on a thread of their own and before any window gets it. True
 // keeps the event from all others. See must return at once: while it runs no key
 // arrives anywhere, and Windows takes a slow hook away without a word. Set again, new
 // hooks come before the old ones go, so that nothing is missed.
 func (l *Loop) Hook(see func(Seen) bool) error {
 	var err error
-	late := l.run(func() {
+	late := l.watch.run(func() {
 		watcher.Store(&see)
-		err = l.hook()
+		err = l.watch.hook()
 	})
 	if late != nil {
 		return late
@@ -40,7 +78,7 @@ func (l *Loop) Hook(see func(Seen) bool) error {
 	return err
 }
 
-func (l *Loop) hook() error {
+func (w *watch) hook() error {
 	module := uintptr(win.GetModuleHandle(nil))
 	keyboard, err := try(procSetWindowsHookEx, hookKeyboard, keyboardCallback(), module, 0)
 	if err != nil {
@@ -51,23 +89,27 @@ func (l *Loop) hook() error {
 		ask(procUnhookWindowsHookEx, keyboard)
 		return fmt.Errorf("watch the mouse: %w", err)
 	}
-	l.removeHooks()
-	l.hooks = hooks{keyboard: keyboard, mouse: mouse}
+	w.removeHooks()
+	w.hooks = hooks{keyboard: keyboard, mouse: mouse}
 	return nil
 }
 
-func (l *Loop) unhook() {
-	l.removeHooks()
-	watcher.Store(nil)
-}
-
-func (l *Loop) removeHooks() {
-	for _, h := range []uintptr{l.hooks.keyboard, l.hooks.mouse} {
+func (w *watch) removeHooks() {
+	for _, h := range []uintptr{w.hooks.keyboard, w.hooks.mouse} {
 		if h != 0 {
 			ask(procUnhookWindowsHookEx, h)
 		}
 	}
-	l.hooks = hooks{}
+	w.hooks = hooks{}
+}
+
+// close takes the hooks away and ends the thread.
+func (w *watch) close() error {
+	return w.end(func() {
+		w.removeHooks()
+		watcher.Store(nil)
+		win.PostQuitMessage(0)
+	})
 }
 
 var keyboardCallback = sync.OnceValue(func() uintptr {
@@ -89,3 +131,118 @@ var mouseCallback = sync.OnceValue(func() uintptr {
 		return ask(procCallNextHookEx, 0, code, message, event)
 	})
 })
+
+// lastInputInfo is LASTINPUTINFO of winuser.h.
+type lastInputInfo struct{ size, time uint32 }
+
+// LastInput is when the session got its last input event, whosever it was, in
+// milliseconds since Windows began; it wraps.
+func (*Loop) LastInput() (uint32, error) {
+	info := lastInputInfo{size: uint32(unsafe.Sizeof(lastInputInfo{}))}
+	if _, err := try(procGetLastInputInfo, uintptr(unsafe.Pointer(&info))); err != nil {
+		return 0, err
+	}
+	return info.time, nil
+}
+
+// Pressed says whether a key is down, as Windows holds it.
+func (*Loop) Pressed(vk uint16) bool { return System{}.Pressed(vk) }
+
+// loopPatience is how long a thread with a message loop has for what is asked of it.
+const loopPatience = 2 * time.Second
+
+// errLoopEnded says that such a thread is gone.
+var errLoopEnded = errors.New("it has ended")
+
+// errands is what a thread with a message loop is asked to do.
+type errands struct {
+	thread string        // which one it is, for people
+	wake   func()        // posts it the message upon which it calls work
+	ended  chan struct{} // closed when it has ended
+
+	mu    sync.Mutex
+	queue []func()
+	over  bool
+}
+
+func newErrands(thread string) *errands {
+	return &errands{thread: thread, ended: make(chan struct{})}
+}
+
+// begin starts the thread, which is to say on made, once, that it may be asked, or why
+// not. It is never unlocked, so that the thread of the system, and what Windows keeps for
+// it, end with it.
+func (e *errands) begin(serve func(made chan<- error)) error {
+	made := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer close(e.ended)
+		serve(made)
+	}()
+	bound := time.NewTimer(10 * time.Second)
+	defer bound.Stop()
+	select {
+	case err := <-made:
+		return err
+	case <-bound.C:
+		return ErrHung
+	}
+}
+
+// run has the thread do something and waits until it is done.
+func (e *errands) run(f func()) error {
+	done := make(chan struct{})
+	e.mu.Lock()
+	if e.over {
+		e.mu.Unlock()
+		return fmt.Errorf("%s: %w", e.thread, errLoopEnded)
+	}
+	e.queue = append(e.queue, func() { defer close(done); f() })
+	e.mu.Unlock()
+	e.wake()
+	return e.await(done)
+}
+
+func (e *errands) await(done <-chan struct{}) error {
+	bound := time.NewTimer(loopPatience)
+	defer bound.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-e.ended:
+		return fmt.Errorf("%s: %w", e.thread, errLoopEnded)
+	case <-bound.C:
+		return fmt.Errorf("%s: %w", e.thread, ErrHung)
+	}
+}
+
+// work does what is in the queue. It is called by the thread, also from within a menu
+// that is open.
+func (e *errands) work() {
+	for {
+		e.mu.Lock()
+		if len(e.queue) == 0 {
+			e.mu.Unlock()
+			return
+		}
+		next := e.queue[0]
+		e.queue = e.queue[1:]
+		e.mu.Unlock()
+		next()
+	}
+}
+
+// end has the thread do what is last, by which it quits, and waits until it has ended.
+func (e *errands) end(last func()) error {
+	err := e.run(last)
+	e.mu.Lock()
+	e.over = true
+	e.mu.Unlock()
+	if err == nil {
+		err = e.await(nil)
+	}
+	if errors.Is(err, errLoopEnded) {
+		return nil
+	}
+	return err
+}

@@ -4,48 +4,33 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"runtime"
 	"sync"
-	"time"
 	"unsafe"
 
 	"github.com/lxn/win"
 	"golang.org/x/sys/windows"
 )
 
-var (
-	procGetUserDefaultUILanguage = kernel32.NewProc("GetUserDefaultUILanguage")
-	procGetLastInputInfo         = user32.NewProc("GetLastInputInfo")
-)
+var procGetUserDefaultUILanguage = kernel32.NewProc("GetUserDefaultUILanguage")
 
-// Messages to the hidden window of a Loop: WM_APP of winuser.h and after.
+// Messages to the threads of a Loop: WM_APP of winuser.h and after.
 const (
 	wmPosted = 0x8000 + iota // something is in the queue
 	wmTray                   // something happened at the icon
 )
 
-// loopPatience is how long a Loop's thread has for what is asked of it.
-const loopPatience = 2 * time.Second
-
-// errLoopEnded says that the thread is gone.
-var errLoopEnded = errors.New("the thread of the notices has ended")
-
-// Loop is one thread with a message loop. The low-level hooks, the notice, the outline
-// and the icon of the notification area live on it: Windows calls a hook, and serves a
-// window, on the thread that made it. Its methods may be called from any goroutine but
-// not from a hook; each waits for the thread for at most 2 s, and is then an ErrHung.
+// Loop is two threads with message loops. The notice, the outline and the icon of the
+// notification area live on one: Windows serves a window on the thread that made it. The
+// low-level hooks live on the other, watch. Its methods may be called from any goroutine
+// but not from a hook; each waits for its thread for at most 2 s, and is then an ErrHung.
 type Loop struct {
-	ended chan struct{}
+	*errands
+	watch *watch
 
-	mu    sync.Mutex
-	queue []func()
-	over  bool
-
-	// Of the thread.
+	// Of the thread of the windows.
 	hidden  win.HWND // takes what is posted, owns the menu
 	notice  win.HWND
 	bars    [4]win.HWND
-	hooks   hooks
 	page    Page
 	colour  uint32
 	tray    trayIcon
@@ -53,29 +38,22 @@ type Loop struct {
 	created uint32 // the message that a new taskbar sends to all
 }
 
-// StartLoop starts the thread and makes its windows; nothing shows yet.
+// StartLoop starts the threads and makes the windows; nothing shows yet.
 func StartLoop() (*Loop, error) {
-	l := &Loop{ended: make(chan struct{})}
-	made := make(chan error, 1)
-	go l.serve(made)
-	bound := time.NewTimer(10 * time.Second)
-	defer bound.Stop()
-	select {
-	case err := <-made:
-		if err != nil {
-			return nil, fmt.Errorf("make the windows of the notices: %w", err)
-		}
-		return l, nil
-	case <-bound.C:
-		return nil, fmt.Errorf("make the windows of the notices: %w", ErrHung)
+	l := &Loop{errands: newErrands("the thread of the notices")}
+	l.wake = func() { win.PostMessage(l.hidden, wmPosted, 0, 0) }
+	if err := l.begin(l.serve); err != nil {
+		return nil, fmt.Errorf("make the windows of the notices: %w", err)
 	}
+	var err error
+	if l.watch, err = startWatch(); err != nil {
+		return nil, errors.Join(err, l.closeWindows())
+	}
+	return l, nil
 }
 
-// serve is the thread. It is never unlocked, so that the thread of the system, and what
-// Windows keeps for it, end with it.
+// serve is the thread of the windows.
 func (l *Loop) serve(made chan<- error) {
-	runtime.LockOSThread()
-	defer close(l.ended)
 	err := l.make()
 	made <- err
 	if err != nil {
@@ -99,49 +77,11 @@ func (l *Loop) windows() []win.HWND { return append(l.bars[:], l.notice, l.hidde
 //go:noinline
 func unmoved[T any]() *T { return new(T) }
 
-// run has the thread do something and waits until it is done.
-func (l *Loop) run(f func()) error {
-	done := make(chan struct{})
-	l.mu.Lock()
-	if l.over {
-		l.mu.Unlock()
-		return errLoopEnded
-	}
-	l.queue = append(l.queue, func() { defer close(done); f() })
-	l.mu.Unlock()
-	win.PostMessage(l.hidden, wmPosted, 0, 0)
-	bound := time.NewTimer(loopPatience)
-	defer bound.Stop()
-	select {
-	case <-done:
-		return nil
-	case <-l.ended:
-		return errLoopEnded
-	case <-bound.C:
-		return fmt.Errorf("the thread of the notices: %w", ErrHung)
-	}
-}
+// Close takes everything away, the hooks first, and ends the threads.
+func (l *Loop) Close() error { return errors.Join(l.watch.close(), l.closeWindows()) }
 
-// work does what is in the queue. It is called by the thread, also from within a menu
-// that is open.
-func (l *Loop) work() {
-	for {
-		l.mu.Lock()
-		if len(l.queue) == 0 {
-			l.mu.Unlock()
-			return
-		}
-		next := l.queue[0]
-		l.queue = l.queue[1:]
-		l.mu.Unlock()
-		next()
-	}
-}
-
-// Close takes everything away, the hooks first, and ends the thread.
-func (l *Loop) Close() error {
-	err := l.run(func() {
-		l.unhook()
+func (l *Loop) closeWindows() error {
+	return l.end(func() {
 		l.removeTray()
 		ask(procEndMenu)
 		for _, h := range l.windows() {
@@ -149,13 +89,6 @@ func (l *Loop) Close() error {
 		}
 		win.PostQuitMessage(0)
 	})
-	l.mu.Lock()
-	l.over = true
-	l.mu.Unlock()
-	if errors.Is(err, errLoopEnded) {
-		return nil
-	}
-	return err
 }
 
 // Class is the class of all windows of the thread; no other process has windows of it.
@@ -279,19 +212,3 @@ func (*Loop) WorkArea() (image.Rectangle, int, error) {
 // Language is the primary language of the user's Windows: the low ten bits of its
 // LANGID, LANG_… of winnt.h.
 func (*Loop) Language() uint16 { return uint16(ask(procGetUserDefaultUILanguage)) & 0x3ff }
-
-// lastInputInfo is LASTINPUTINFO of winuser.h.
-type lastInputInfo struct{ size, time uint32 }
-
-// LastInput is when the session got its last input event, whosever it was, in
-// milliseconds since Windows began; it wraps.
-func (*Loop) LastInput() (uint32, error) {
-	info := lastInputInfo{size: uint32(unsafe.Sizeof(lastInputInfo{}))}
-	if _, err := try(procGetLastInputInfo, uintptr(unsafe.Pointer(&info))); err != nil {
-		return 0, err
-	}
-	return info.time, nil
-}
-
-// Pressed says whether a key is down, as Windows holds it.
-func (*Loop) Pressed(vk uint16) bool { return System{}.Pressed(vk) }
