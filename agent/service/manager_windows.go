@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
@@ -150,6 +151,10 @@ func (m manager) Update(name string, d Definition) (notes []string, err error) {
 	}
 	return append(notes, registerEvents(name)...), nil
 }
+
+// shutdownWithin is how long a shutdown of the machine waits for the service: until its
+// program has ended, or is left.
+const shutdownWithin = EndWithin + 5*time.Second
 
 // ownProcess is the type of a service with a process of its own:
 // SERVICE_WIN32_OWN_PROCESS of winnt.h.

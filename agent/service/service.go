@@ -73,9 +73,6 @@ const (
 	// EndWithin is how long a program may take to end in order. It is said to the
 	// service control manager as long as it lasts; after it the process ends.
 	EndWithin = 30 * time.Second
-	// shutdownWithin is how long a shutdown of the machine waits for the service: until
-	// its program has ended, or is left.
-	shutdownWithin = EndWithin + 5*time.Second
 	// progressEvery is how often the service control manager hears that a change of
 	// state is under way.
 	progressEvery = time.Second
