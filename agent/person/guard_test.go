@@ -216,7 +216,9 @@ func TestB19_AStopFromBeforeHoldsGesturesAndShows(t *testing.T) {
 		go func() { ended <- g.Attend(ctx, func(a driver.Act) { told = append(told, a) }) }()
 		synctest.Wait()
 		cancel(errTestEnds)
-		<-ended
+		if err := <-ended; !errors.Is(err, errTestEnds) {
+			t.Errorf("Attend = %v", err)
+		}
 		if diff := cmp.Diff([]driver.Act{stop}, told); diff != "" {
 			t.Errorf("told (-want +got):\n%s", diff)
 		}
