@@ -27,15 +27,11 @@ var (
 // NewLocal returns this machine, for Close. It becomes aware of DPI, so no window may
 // have been made before.
 func NewLocal(s Settings) (*Local, error) {
-	aware, err := winapi.System{}.AwareOfDPI()
-	if err != nil {
-		aware = winapi.Unaware
-	}
 	desk, err := windesktop.New(windesktop.Config{MinSize: s.MinDisplay})
 	if err != nil {
 		return nil, err
 	}
-	return &Local{here: here{aware: aware, desk: desk}}, nil
+	return &Local{here: here{aware: winapi.System{}.Awareness(), desk: desk}}, nil
 }
 
 // Close gives up what was opened.

@@ -45,13 +45,21 @@ func awareOfDPI(s dpiSystem) (string, error) {
 	}
 	// Refused, or decided already, by a manifest for example: what counts is what is.
 	older := s.setAware()
-	for _, c := range dpiContexts {
-		if has, err := s.hasContext(c.context); err == nil && has {
-			return c.name, nil
-		}
+	if is := awareness(s); is != Unaware {
+		return is, nil
 	}
 	if older == nil {
 		return AwareSystem, nil
 	}
 	return Unaware, fmt.Errorf("become aware of DPI: %w", errors.Join(append(errs, older)...))
+}
+
+// awareness is in which pixels Windows speaks to the process, as far as it tells.
+func awareness(s dpiSystem) string {
+	for _, c := range dpiContexts {
+		if has, err := s.hasContext(c.context); err == nil && has {
+			return c.name
+		}
+	}
+	return Unaware
 }

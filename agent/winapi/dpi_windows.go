@@ -16,6 +16,10 @@ var (
 // stretch pixels, and that it can be lived with at 100 % alone.
 func (System) AwareOfDPI() (string, error) { return awareOfDPI(dpiCalls{}) }
 
+// Awareness is what AwareOfDPI got, or a manifest gave: Unaware also where Windows does not
+// tell.
+func (System) Awareness() string { return awareness(dpiCalls{}) }
+
 type dpiCalls struct{}
 
 func (dpiCalls) setContext(c dpiContext) error {

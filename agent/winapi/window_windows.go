@@ -28,8 +28,7 @@ const (
 func (System) Foreground() HWND { return HWND(win.GetForegroundWindow()) }
 
 // BringToFront asks for a window to come to the front, out of its icon if need be.
-// Windows may refuse; whether it came is for Foreground to say. No input is sent as a
-// trick. ErrGone: there is no such window.
+// Windows may refuse; whether it came is for Foreground to say. No input is sent. ErrGone: there is no such window.
 func (System) BringToFront(w HWND) error {
 	if !windows.IsWindow(windows.HWND(w)) {
 		return ErrGone

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/lxn/win"
 
 	"github.com/reprise-rpa/reprise/agent/winapi"
 	"github.com/reprise-rpa/reprise/agent/winapi/winapitest"
@@ -70,6 +71,25 @@ func TestB13_WindowsAreListedFromTheTopWithWhoTheyAre(t *testing.T) {
 	winapitest.Await(t, "the lower one is in front", func() bool { return system.Foreground() == lower.HWND() })
 	if !inOrder(lower, upper) {
 		t.Error("the lower one has the keyboard and is listed below the other")
+	}
+}
+
+func TestB05_TheFrontIsClaimedByAHotKeyThatNoWindowGets(t *testing.T) {
+	lower := winapitest.Open(t, "is to come", place)
+	upper := winapitest.Open(t, "is in front", place.Add(image.Pt(40, 30)))
+	winapitest.Await(t, "the upper one is in front", func() bool { return system.Foreground() == upper.HWND() })
+	for _, w := range []*winapitest.Window{lower, upper, lower} { // the key is free again each time
+		if err := system.ClaimFront(w.HWND()); err != nil {
+			t.Fatal(err)
+		}
+		winapitest.Await(t, "it is in front", func() bool { return system.Foreground() == w.HWND() })
+	}
+	for _, w := range []*winapitest.Window{lower, upper} {
+		for _, m := range w.Messages() {
+			if m.ID == win.WM_KEYDOWN || m.ID == win.WM_SYSKEYDOWN {
+				t.Errorf("a window got the key %#x", m.WParam)
+			}
+		}
 	}
 }
 

@@ -71,6 +71,8 @@ func (f *fakeEyes) change(how func(*fakeEyes)) {
 	how(f)
 }
 
+func (f *fakeEyes) AwareOfDPI() (string, error) { return winapi.AwarePerMonitorV2, nil }
+
 func (f *fakeEyes) Monitors() ([]winapi.Monitor, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

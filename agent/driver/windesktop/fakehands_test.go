@@ -25,7 +25,10 @@ type fakeWindows struct {
 	threshold   image.Point
 	doubleClick time.Duration
 	ime         bool
+	aware       bool                             // AwareOfDPI was called
+	unaware     error                            // what it answers
 	obeys       bool                             // false: BringToFront changes nothing
+	claims      func(hwnd winapi.HWND) error     // what ClaimFront does; nil: nothing
 	before      func(events []winapi.Event)      // called before a call is taken
 	after       func()                           // called after a call was taken
 	takes       func(events []winapi.Event) int  // how many of a call are taken; nil: all
@@ -225,4 +228,11 @@ func (w *fakeWindows) BringToFront(hwnd winapi.HWND) error {
 		w.raise(hwnd)
 	}
 	return nil
+}
+
+func (w *fakeWindows) ClaimFront(hwnd winapi.HWND) error {
+	if w.claims == nil {
+		return nil
+	}
+	return w.claims(hwnd)
 }

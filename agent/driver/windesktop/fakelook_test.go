@@ -8,6 +8,11 @@ import (
 	"github.com/reprise-rpa/reprise/agent/winapi"
 )
 
+func (w *fakeWindows) AwareOfDPI() (string, error) {
+	w.aware = true
+	return winapi.Unaware, w.unaware
+}
+
 func (w *fakeWindows) Monitors() ([]winapi.Monitor, error) {
 	monitors := make([]winapi.Monitor, len(w.screens))
 	for i, s := range w.screens {

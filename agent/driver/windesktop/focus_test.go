@@ -33,6 +33,37 @@ func TestB05_AWindowThatDoesNotComeIsNotBelieved(t *testing.T) {
 	})
 }
 
+// Windows lets no program choose the window in front that a service has started.
+func TestB05_TheFrontIsClaimedOnceForAWindowThatIsRefused(t *testing.T) {
+	errTaken := errors.New("no hot key is free")
+	for name, c := range map[string]struct {
+		claim func(w *fakeWindows, hwnd winapi.HWND) error
+		want  error
+		took  time.Duration
+	}{
+		"and it comes":    {func(w *fakeWindows, hwnd winapi.HWND) error { w.bring(hwnd); return nil }, nil, askTime},
+		"and it does not": {func(*fakeWindows, winapi.HWND) error { return errTaken }, errTaken, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w, claimed := newFake(), 0
+				w.obeys = false
+				d, first := open(t, w, Config{})
+				w.open("another", first.area)
+				w.claims = func(hwnd winapi.HWND) error { claimed++; return c.claim(w, hwnd) }
+				began := time.Now()
+				err := d.Do(t.Context(), driver.Focus{WindowID: windowID(first.hwnd, fakePID)})
+				if !errors.Is(err, c.want) || errors.Is(err, driver.ErrNotInFront) != (c.want != nil) {
+					t.Error(err)
+				}
+				if took := time.Since(began); claimed != 1 || took != c.took {
+					t.Errorf("claimed %d times, after %v", claimed, took)
+				}
+			})
+		})
+	}
+}
+
 func TestB05_AWindowThatComesLateIsAwaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFake()

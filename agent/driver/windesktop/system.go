@@ -55,10 +55,15 @@ type handsSystem interface {
 	// BringToFront asks for a window to come to the front, out of its icon if need
 	// be. Whether it came is for Foreground to say.
 	BringToFront(w winapi.HWND) error
+	// ClaimFront does so by the right that a hot key gives: for windows that Windows does
+	// not let come otherwise. No window gets the press of that key.
+	ClaimFront(w winapi.HWND) error
 }
 
 // eyesSystem is what the eyes need of Windows; winapi.System has it.
 type eyesSystem interface {
+	// AwareOfDPI makes Windows speak of physical pixels, and says of which it does.
+	AwareOfDPI() (string, error)
 	// Monitors are the monitors.
 	Monitors() ([]winapi.Monitor, error)
 	// Windows are the visible top-level windows, the topmost first. It waits for no

@@ -38,6 +38,7 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/internal/keyname"
+	"github.com/reprise-rpa/reprise/internal/logkeys"
 )
 
 // TypeMode is how text is typed.
@@ -157,6 +158,10 @@ func newDriver(config Config, system system) (*Driver, error) {
 	config, err := config.withDefaults()
 	if err != nil {
 		return nil, fmt.Errorf("windesktop: %w", err)
+	}
+	// A program with the manifest of tools/dist is aware already; any other is by this.
+	if aware, err := system.AwareOfDPI(); err != nil {
+		config.Log.Warn("places and pictures are right on monitors at 100 % alone", logkeys.State, aware, logkeys.Error, err)
 	}
 	return &Driver{
 		eyes: newEyes(system, config.MinSize), config: config, system: system, hands: make(chan struct{}, 1),

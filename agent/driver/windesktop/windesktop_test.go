@@ -1,8 +1,11 @@
 package windesktop
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"image"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -29,6 +32,21 @@ func TestConfigReportsAllFaultsAtOnce(t *testing.T) {
 	got := fmt.Sprint(d.config.TypeMode, d.config.TypePace, d.config.PasteKeys, d.config.ClipboardRetry, d.config.RestoreClipboard, d.config.FocusTime)
 	if want := "0 5ms [ctrl v] 2s 1s 2s"; got != want {
 		t.Errorf("defaults: %s, want %s", got, want)
+	}
+}
+
+// Without it Windows stretches what a program built without a manifest sees and sends.
+func TestB03_ADriverMakesItsProcessSpeakOfPhysicalPixelsOrSaysThatItDoesNot(t *testing.T) {
+	for _, unaware := range []error{nil, errors.New("access is denied")} {
+		var said bytes.Buffer
+		w := newFake()
+		w.unaware = unaware
+		if _, err := newDriver(Config{Log: slog.New(slog.NewTextHandler(&said, nil))}, w); err != nil || !w.aware {
+			t.Errorf("%v; asked for: %v", err, w.aware)
+		}
+		if got := strings.Contains(said.String(), "access is denied"); got != (unaware != nil) {
+			t.Errorf("with %v it says %q", unaware, said.String())
+		}
 	}
 }
 
