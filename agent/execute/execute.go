@@ -25,7 +25,8 @@ type Anchors interface {
 	Anchor(ctx context.Context, sha256 string) (image.Image, error)
 }
 
-// Evidence takes screenshots. It never blocks and may lose them.
+// Evidence takes screenshots. It may lose them, and holds up nobody for longer than a
+// moment.
 type Evidence interface {
 	// Keep takes a PNG. It says why it does not want it; empty: it does.
 	Keep(sha256 string, png []byte) (refusal string)

@@ -15,6 +15,10 @@ const (
 	uploadRetry = 2 * time.Second // pause after a failed upload
 	maxAsked    = 1000            // pictures that one call asks about
 	chunk       = 256 << 10       // bytes of one message
+	// fileTime is how long a report waits for the disk to have its pictures, so that they
+	// outlive the agent as the report does. Mostly it takes a millisecond; a disk that takes
+	// longer loses them if the agent dies.
+	fileTime = 100 * time.Millisecond
 )
 
 // errOvertaken says that a picture that somebody waits for goes first.
@@ -23,7 +27,8 @@ var errOvertaken = errors.New("another picture is more urgent")
 // errLetGo says that the server will never take a picture.
 var errLetGo = errors.New("the server does not take it")
 
-// Keep queues a screenshot, or says why the server would not take it.
+// Keep queues a screenshot, or says why the server would not take it. It waits for the disk
+// to have it, for 100 ms at most.
 func (e *Evidence) Keep(sha256 string, png []byte) string { return e.keep(sha256, png, false) }
 
 // KeepFirst queues a picture that somebody waits for, before all others; an upload
@@ -37,12 +42,18 @@ func (e *Evidence) keep(sha256 string, png []byte, first bool) string {
 	if int64(len(png)) > most {
 		return fmt.Sprintf("too large: %d bytes, at most %d", len(png), most)
 	}
-	e.waiting.Put(sha256, png, first)
+	tried := e.waiting.Put(sha256, png, first)
 	if first {
 		e.pressed.Add(1)
 		signal(e.hurry)
 	}
 	signal(e.changed)
+	patience := time.NewTimer(fileTime)
+	defer patience.Stop()
+	select {
+	case <-tried:
+	case <-patience.C:
+	}
 	return ""
 }
 

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -19,6 +22,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/reprise-rpa/reprise/agent/agenttest"
+	"github.com/reprise-rpa/reprise/agent/pictures"
 	"github.com/reprise-rpa/reprise/agent/work"
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
@@ -229,4 +233,37 @@ func TestAPictureThatIsRefusedIsNotedInItsReport(t *testing.T) {
 	if ref.GetMasks() != 3 || len([]rune(ref.GetNote())) != maxNote {
 		t.Errorf("masks %d, a note of %d characters", ref.GetMasks(), len([]rune(ref.GetNote())))
 	}
+}
+
+// The report that names a picture is on the disk soon after: the picture must be there
+// before.
+func TestAPictureIsOnTheDiskBeforeItsReportIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	store := pictures.Open(pictures.Config{Dir: dir})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = store.Run(ctx) }) // it ends for no other reason
+	defer running.Wait()
+	defer stop()
+	e := NewEvidence(store, nil)
+	for seed := range 100 {
+		p := noise(seed, 100<<10)
+		if why := e.Keep(digest(p), p); why != "" {
+			t.Fatal(why)
+		}
+		if _, err := os.Stat(filepath.Join(dir, digest(p))); err != nil {
+			t.Fatalf("picture %d: %v", seed, err)
+		}
+	}
+}
+
+func TestADiskThatHangsHoldsAReportUpForAMomentAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := NewEvidence(pictures.Open(pictures.Config{Dir: t.TempDir()}), nil) // nobody writes
+		p := noise(1, 100)
+		began := time.Now()
+		if why := e.Keep(digest(p), p); why != "" || time.Since(began) != fileTime {
+			t.Errorf("%q after %v", why, time.Since(began))
+		}
+	})
 }

@@ -64,6 +64,11 @@ func (w *writer) step() bool {
 
 func (w *writer) file(p *picture) {
 	err := w.disk.write(p.sha256, p.png)
+	defer func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		p.done()
+	}()
 	if failing := err != nil; failing != w.failing {
 		w.failing = failing
 		if failing {

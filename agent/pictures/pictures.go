@@ -4,7 +4,8 @@
 // are brought; it does not bring them.
 //
 // A picture is evidence and never worth an action: nothing here waits for the disk
-// but Run, and a disk that is full or broken loses pictures and nothing else.
+// but Run, and a disk that is full or broken loses pictures and nothing else. Who wants
+// one to outlive the process knows when the disk has it.
 package pictures
 
 import (
@@ -56,10 +57,20 @@ type Store struct {
 type picture struct {
 	sha256 string
 	size   int64
-	png    []byte // nil: it lies on the disk
-	age    uint64 // the number under which it was kept
-	first  bool   // somebody waits for it
-	filed  bool   // the disk has it, or was asked once and would not
+	png    []byte        // nil: it lies on the disk
+	age    uint64        // the number under which it was kept
+	first  bool          // somebody waits for it
+	filed  bool          // the disk has it, or was asked once and would not
+	tried  chan struct{} // closed once the disk has taken it, or would not
+}
+
+// done says that the disk will not be asked for the picture any more. The lock is held.
+func (p *picture) done() {
+	select {
+	case <-p.tried:
+	default:
+		close(p.tried)
+	}
 }
 
 // Open returns a store with what the folder holds. What can't be read there is
@@ -91,7 +102,9 @@ func open(cfg Config, d disk) *Store {
 		s.log.Warn("screenshots of an earlier process are not brought", logkeys.Error, err)
 	}
 	for _, f := range files {
-		s.add(&picture{sha256: f.sha256, size: f.size, filed: true})
+		p := &picture{sha256: f.sha256, size: f.size, filed: true, tried: make(chan struct{})}
+		p.done()
+		s.add(p)
 	}
 	if len(s.order) > 0 {
 		s.log.Info("screenshots of an earlier process wait to be brought", logkeys.Count, len(s.order))
@@ -101,23 +114,31 @@ func open(cfg Config, d disk) *Store {
 }
 
 // Put takes a picture; first, if somebody waits for it, before all that nobody
-// waits for. One that waits already is not taken twice.
-func (s *Store) Put(sha256 string, png []byte, first bool) {
+// waits for. One that waits already is not taken twice. Tried is closed once the disk has
+// taken it, or would not, or need not: from then on nothing is gained by waiting.
+func (s *Store) Put(sha256 string, png []byte, first bool) (tried <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.byDigest[sha256]
+	p := s.byDigest[sha256]
 	switch {
-	case known == nil && int64(len(png)) > s.maxBytes:
-		s.log.Warn("a screenshot is lost: it is larger than all that may wait", logkeys.Digest, sha256)
-	case known == nil:
-		s.add(&picture{sha256: sha256, size: int64(len(png)), png: png, first: first})
+	case p == nil:
+		p = &picture{sha256: sha256, size: int64(len(png)), png: png, first: first, tried: make(chan struct{})}
+		if s.disk == nil || p.size > s.maxBytes {
+			p.done()
+		}
+		if p.size > s.maxBytes {
+			s.log.Warn("a screenshot is lost: it is larger than all that may wait", logkeys.Digest, sha256)
+			break
+		}
+		s.add(p)
 		s.bound()
 		s.wake()
-	case first && !known.first:
-		s.order = slices.DeleteFunc(s.order, func(p *picture) bool { return p == known })
-		known.first = true
-		s.place(known)
+	case first && !p.first:
+		s.order = slices.DeleteFunc(s.order, func(other *picture) bool { return other == p })
+		p.first = true
+		s.place(p)
 	}
+	return p.tried
 }
 
 // add puts a picture in its place. The lock is held, or nobody knows s yet.
@@ -183,6 +204,7 @@ func (s *Store) remove(p *picture) {
 	if p.png != nil {
 		s.held -= p.size
 	}
+	p.done()
 	if p.filed && s.disk != nil {
 		s.gone = append(s.gone, p.sha256)
 		s.wake()

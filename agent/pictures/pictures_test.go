@@ -254,6 +254,55 @@ func TestAFullDiskLeavesPicturesInMemoryAndIsLoggedOnce(t *testing.T) {
 	})
 }
 
+func TestWhoeverPutsAPictureKnowsWhenTheDiskHasItOrNeedNot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := stuck{folder(t.TempDir()), make(chan string, 9), make(chan error)}
+		s := open(Config{MaxBytes: 100}, d)
+		stop := running(t, s)
+		defer stop()
+		tried := func(seed, size int) (<-chan struct{}, string) {
+			sha256, png := shot(seed, size)
+			return s.Put(sha256, png, false), sha256
+		}
+		want := func(what string, tried <-chan struct{}, want bool) {
+			t.Helper()
+			synctest.Wait()
+			select {
+			case <-tried:
+				if !want {
+					t.Errorf("%s: known too early", what)
+				}
+			default:
+				if want {
+					t.Errorf("%s: not known", what)
+				}
+			}
+		}
+		written, _ := tried(1, 10)
+		again, _ := tried(1, 10)
+		refused, _ := tried(2, 10)
+		dropped, digest := tried(3, 10)
+		large, _ := tried(4, 101)
+		want("larger than all that may wait", large, true)
+		want("being written", written, false)
+		d.end <- nil
+		want("written", written, true)
+		want("put again", again, true)
+		want("the next one", refused, false)
+		d.end <- errors.New("no space left on device")
+		want("refused", refused, true)
+		s.Drop(digest)
+		want("dropped while it is written", dropped, true)
+		d.end <- nil
+	})
+	_, png := shot(1, 10)
+	select {
+	case <-Open(Config{}).Put("digest", png, false):
+	default:
+		t.Error("a disk is waited for where there is none")
+	}
+}
+
 func TestAFolderThatCanNotBeThereIsNoFault(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
