@@ -53,9 +53,6 @@ func (System) VirtualScreen() image.Rectangle {
 // are the physical ones, whether or not the user has swapped them.
 func (System) Pressed(vk uint16) bool { return ask(procGetAsyncKeyState, uintptr(vk))&0x8000 != 0 }
 
-// Toggled says whether a lock key, such as caps lock, is on.
-func (System) Toggled(vk uint16) bool { return win.GetKeyState(int32(vk))&1 != 0 }
-
 // ButtonsSwapped says whether the user's main button is the right one.
 func (System) ButtonsSwapped() bool { return metric(win.SM_SWAPBUTTON) != 0 }
 

@@ -1,9 +1,12 @@
 package winapi
 
 import (
+	"runtime"
+	"sync"
 	"time"
 	"unsafe"
 
+	"github.com/lxn/win"
 	"golang.org/x/sys/windows"
 )
 
@@ -65,6 +68,40 @@ func (System) KeyOf(r rune, layout HKL) (Key, bool) {
 func (System) ScanCode(vk uint16, layout HKL) (scan uint16, extended bool) {
 	return scanOf(vk, uint32(ask(procMapVirtualKeyEx, uintptr(vk), mapToExtendedScan, uintptr(layout))))
 }
+
+// Toggled says whether a lock key, such as caps lock, is on. Windows keeps that for each
+// thread apart, as of the messages that it has read (Microsoft, of GetKeyState), and
+// GetAsyncKeyState does not know it. So it is not for whatever thread Go happens to run
+// on, but for one that is never in front and has read all that it got, which is how
+// AutoHotkey gets it right (ToggleKeyState): in a thread that waits with a key unread the
+// key is as it was before, and in a new one of Wine 8 it is off.
+func (System) Toggled(vk uint16) bool {
+	on := make(chan bool, 1)
+	lockKeys() <- lockKey{vk, on}
+	return <-on
+}
+
+// lockKey is the question whether a key is on.
+type lockKey struct {
+	vk uint16
+	on chan<- bool
+}
+
+// lockKeys starts the thread that knows the lock keys, once. It has no window, and ends
+// with the process.
+var lockKeys = sync.OnceValue(func() chan<- lockKey {
+	questions := make(chan lockKey)
+	go func() {
+		runtime.LockOSThread()
+		m := unmoved[win.MSG]()
+		for q := range questions {
+			for win.PeekMessage(m, 0, 0, 0, win.PM_REMOVE) {
+			}
+			q.on <- win.GetKeyState(int32(q.vk))&1 != 0
+		}
+	}()
+	return questions
+})
 
 // Messages to an input method's window: imm.h and ime.h.
 const (
