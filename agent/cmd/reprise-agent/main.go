@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
+	"github.com/reprise-rpa/reprise/internal/cli"
 )
 
 // errSignal says that the process was asked to end; it does so in order.
@@ -51,7 +52,6 @@ func command() *cobra.Command {
 		Short:         "Replay UI actions on this machine's desktop, each exactly once",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          cobra.NoArgs,
 	}
 	root.AddCommand(runCommand(), serviceCommand(thisMachine()), doctorCommand(thisMachine()), helperCommand(), &cobra.Command{
 		Use:   "version",
@@ -62,5 +62,6 @@ func command() *cobra.Command {
 			return err
 		},
 	})
+	cli.RefuseUnknownCommands(root)
 	return root
 }

@@ -147,3 +147,17 @@ func TestVersionIsPrinted(t *testing.T) {
 		t.Errorf("version printed %q, %v", out.all.String(), err)
 	}
 }
+
+func TestAWordThatNamesNoCommandEndsWith1(t *testing.T) {
+	for line, want := range map[string]string{
+		"rum":              "did you mean run?",
+		"service unistall": "did you mean install or uninstall?",
+		"service bogus":    `"reprise-agent service --help" lists them`,
+	} {
+		out := &watched{}
+		err := execute(t.Context(), out, strings.Fields(line)...)
+		if err == nil || exitCode(err) != 1 || !strings.Contains(err.Error(), want) || out.all.Len() > 0 {
+			t.Errorf("%s: %v, printed %q", line, err, out.all.String())
+		}
+	}
+}

@@ -74,7 +74,6 @@ func serviceCommand(m machine) *cobra.Command {
 		Long: "Run the agent as a Windows service, which starts with the machine, drives the desktop of the\n" +
 			"user who is logged on, and is started again when it dies. All commands but status and run need a\n" +
 			"console with the rights of an administrator.",
-		Args: cobra.NoArgs,
 	}
 	cmd.AddCommand(installCommand(m), uninstallCommand(m), startCommand(m), stopCommand(m), statusCommand(m), serviceRunCommand(m))
 	return cmd
