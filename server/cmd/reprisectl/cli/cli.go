@@ -12,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc"
+
+	"github.com/reprise-rpa/reprise/internal/cli"
 )
 
 // Journal reads a server's journal on the disk of this machine.
@@ -63,6 +65,7 @@ func Main(ctx context.Context, env Env) int {
 	root.SetArgs(env.Args)
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
+	cli.RefuseUnknownCommands(root)
 	err := root.ExecuteContext(ctx)
 	if err != nil && !a.started {
 		a.output = formatIn(env.Args)

@@ -65,7 +65,7 @@ func (a *app) connect() (*client, error) {
 	if a.tokenFile != "" {
 		token, err := readToken(a.tokenFile)
 		if err != nil {
-			return nil, usage(err)
+			return nil, &exitError{exitDenied, err} // as the server would say without one
 		}
 		options = append(options, grpc.WithPerRPCCredentials(bearer{token, secure}))
 	}
@@ -107,11 +107,11 @@ func loopback(host string) bool {
 func readToken(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return "", fmt.Errorf("--token-file: %w", err)
+		return "", fmt.Errorf("--token-file (REPRISE_TOKEN_FILE): %w", err)
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("--token-file %s: one token is needed", path)
+		return "", fmt.Errorf("--token-file (REPRISE_TOKEN_FILE): %s: one token is needed", path)
 	}
 	return token, nil
 }

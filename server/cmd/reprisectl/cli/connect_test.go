@@ -68,8 +68,23 @@ func TestTheTokenTravelsWithEachCall(t *testing.T) {
 	if f.token != "" {
 		t.Errorf("authorization without a token: %q", f.token)
 	}
+}
+
+// A script that is told 9 has one thing to look at, whether the server or the file
+// says that there is no token.
+func TestATokenThatIsMissingIsDenied(t *testing.T) {
+	token := filepath.Join(t.TempDir(), "token")
+	gone := filepath.Join(t.TempDir(), "gone")
 	write(t, token, "two tokens\n")
-	wantExit(t, ctl(t, f, "get", "r-1", "--token-file", token), exitUsage)
+	for file, want := range map[string]string{token: "one token is needed", gone: "open " + gone} {
+		var stderr strings.Builder
+		exit := Main(t.Context(), Env{Args: []string{"list"}, Stdout: io.Discard, Stderr: &stderr, Getenv: func(k string) string {
+			return map[string]string{"REPRISE_TOKEN_FILE": file}[k]
+		}})
+		if said := stderr.String(); exit != exitDenied || !strings.Contains(said, want) || !strings.Contains(said, "REPRISE_TOKEN_FILE") {
+			t.Errorf("exit code %d, %s", exit, said)
+		}
+	}
 }
 
 func TestTLSIsUsedWhenAnAuthorityIsGiven(t *testing.T) {

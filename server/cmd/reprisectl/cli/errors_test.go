@@ -81,7 +81,7 @@ func TestAWrongCommandLineReachesNoServer(t *testing.T) {
 		"list --since soon", "list --until -2h", "list --since 1h --until 2h",
 		"run " + path, "run gone.yaml -m desk-1", "run " + path + " -m desk-1 -l nolabel", "run " + path + " -m desk-1 -l =x", "run " + path + " -m desk-1 --wait=maybe",
 		"resume r-1 --position 0.5", "resume r-1 --position a,b", "resume r-1 --position 0.5,1.5", "resume r-1 --position NaN,0", "resume r-1 --skip --position 0,0",
-		"journal", "journal dump", "journal mend --data d", "list --server nowhere", "list --timeout soon", "list --token-file gone", "list --ca-file gone",
+		"journal dump", "journal mend --data d", "completion bogus", "help bogus", "list --server nowhere", "list --timeout soon", "list --ca-file gone",
 	} {
 		f := &fake{}
 		got := ctl(t, f, strings.Fields(args)...)
@@ -89,6 +89,28 @@ func TestAWrongCommandLineReachesNoServer(t *testing.T) {
 		if got.stderr == "" {
 			t.Errorf("%s: nothing is said", args)
 		}
+	}
+}
+
+func TestAWordThatNamesNoCommandIsNamedWithWhatIsNearIt(t *testing.T) {
+	for line, want := range map[string]string{
+		"wach r-1":      "unknown command \"wach\" for \"reprisectl\"; did you mean watch?\nSee reprisectl --help.\n",
+		"journal verfy": "unknown command \"verfy\" for \"reprisectl journal\"; did you mean verify?\nSee reprisectl --help.\n",
+		"journal mend":  "unknown command \"mend\" for \"reprisectl journal\"; \"reprisectl journal --help\" lists them\n",
+	} {
+		got := ctl(t, &fake{}, strings.Fields(line)...)
+		wantExit(t, got, exitUsage)
+		if got.stderr != "reprisectl: "+want || got.stdout != "" {
+			t.Errorf("%s: stderr: %s\nstdout: %s", line, got.stderr, got.stdout)
+		}
+	}
+	got := ctl(t, &fake{}, "journal")
+	wantExit(t, got, exitOK)
+	if !strings.Contains(got.stdout, "verify ") || got.stderr != "" {
+		t.Errorf("a group alone: stdout: %s\nstderr: %s", got.stdout, got.stderr)
+	}
+	if got = ctl(t, &fake{}, "completion", "bash"); got.exit != exitOK || !strings.Contains(got.stdout, "__start_reprisectl") {
+		t.Errorf("the completion script: %+v", got)
 	}
 }
 

@@ -84,8 +84,6 @@ func (a *app) journalCommand() *cobra.Command {
 	journal := &cobra.Command{
 		Use:   "journal",
 		Short: "Look into a server's journal on this machine",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return usage(errors.New("dump or verify is needed")) },
 	}
 	add := func(name, short string, do func(context.Context) error) {
 		cmd := &cobra.Command{

@@ -47,7 +47,7 @@ func (a *app) report(err error) int {
 	if hint := hints[reasonOf(err)]; hint != "" {
 		_, _ = fmt.Fprintf(a.errs, "  %s\n", hint)
 	}
-	if exit == exitUsage && name == "" {
+	if exit == exitUsage && name == "" && !strings.Contains(message, "--help") {
 		_, _ = fmt.Fprintln(a.errs, "See reprisectl --help.")
 	}
 	return exit

@@ -100,14 +100,18 @@ func parseLabels(pairs []string) (map[string]string, error) {
 	return labels, nil
 }
 
-// create uploads what is missing and creates the replay. All of it may be
-// repeated, so it outlives a server that restarts in the middle.
+// create uploads what is missing and creates the replay, or only has it checked.
+// All of it may be repeated, so it outlives a server that restarts in the middle.
 func (a *app) create(ctx context.Context, c *client, pictures []workflow.Picture, req *reprisev1.CreateReplayRequest) (*reprisev1.Replay, error) {
 	if err := a.upload(ctx, c, pictures); err != nil {
 		return nil, err
 	}
+	what := "create the replay"
+	if req.GetValidateOnly() {
+		what = "check the workflow"
+	}
 	var r *reprisev1.Replay
-	err := a.insist(ctx, c, "create the replay", func(ctx context.Context) error {
+	err := a.insist(ctx, c, what, func(ctx context.Context) error {
 		resp, err := c.replays.CreateReplay(ctx, req)
 		r = resp.GetReplay()
 		return err

@@ -238,7 +238,11 @@ func TestValidateAsksTheServerOnlyWhenTold(t *testing.T) {
 	f.create = func(*reprisev1.CreateReplayRequest) (*reprisev1.Replay, error) {
 		return nil, status.Error(codes.FailedPrecondition, "no handler for extract_text")
 	}
-	wantExit(t, ctl(t, f, "validate", path, "--server-check", "-m", "desk-1"), exitRefused)
+	got = ctl(t, f, "validate", path, "--server-check", "-m", "desk-1")
+	wantExit(t, got, exitRefused)
+	if want := "reprisectl: check the workflow: no handler for extract_text (FAILED_PRECONDITION)\n"; got.stderr != want {
+		t.Errorf("stderr: %s, want: %s", got.stderr, want)
+	}
 }
 
 func TestValidateWarnsOfWhatIsNotSupportedYet(t *testing.T) {
