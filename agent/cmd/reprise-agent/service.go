@@ -25,17 +25,22 @@ type machine struct {
 }
 
 // thisMachine is the one that this process runs on.
-func thisMachine() machine {
-	data := os.Getenv("ProgramData")
-	if data == "" {
-		data = `C:\ProgramData`
-	}
-	return machine{
+func thisMachine() machine { return machineWith(programData()) }
+
+// machineWith is the one whose folder for what programs keep is data. With an error
+// nothing is done to its service, which may keep its own elsewhere.
+func machineWith(data string, err error) machine {
+	m := machine{
 		connect: service.Connect, look: service.ConnectToLook, run: runService,
 		protect:    func(ctx context.Context, f service.Folder) error { return f.Protect(ctx) },
 		owned:      service.OwnedByAdministrators,
 		executable: os.Executable, folder: filepath.Join(data, "reprise"),
 	}
+	if err != nil {
+		fail := func() (*service.Service, error) { return nil, err }
+		m.connect, m.look, m.run = fail, fail, func(context.Context, service.Program) error { return err }
+	}
+	return m
 }
 
 func (m machine) config() string { return filepath.Join(m.folder, "agent.yaml") }

@@ -272,3 +272,16 @@ func TestOnAnotherSystemThereIsOneClearError(t *testing.T) {
 		}
 	}
 }
+
+func TestWithoutAFolderForItNothingIsDoneToTheService(t *testing.T) {
+	lost := errors.New("no such folder")
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"start"}, {"stop"}, {"status"}, {"uninstall"}, {"install", "--machine=m"}, {"run"}} {
+		if _, err := serviceRun(t, machineWith("", lost), args...); !errors.Is(err, lost) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	if left, err := filepath.Glob("*"); err != nil || len(left) > 0 {
+		t.Errorf("%v, left behind: %v", err, left)
+	}
+}

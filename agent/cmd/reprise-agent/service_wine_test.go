@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/mgr"
 
+	"github.com/reprise-rpa/reprise/agent/doctor"
 	"github.com/reprise-rpa/reprise/agent/service"
 	"github.com/reprise-rpa/reprise/agent/spool"
 )
@@ -37,25 +38,30 @@ type installed struct {
 	m machine
 }
 
-// install installs the service with a desktop and a server that are not there.
+// install installs the service with a desktop and a server that are not there. Its
+// folder is that of every service, whatever this console's variables say.
 func install(t *testing.T) installed {
 	t.Helper()
+	t.Setenv("ProgramData", t.TempDir())
 	i := installed{t, thisMachine()}
-	i.m.folder = filepath.Join(t.TempDir(), "data")
-	if out, err := i.run("uninstall"); err != nil && !errors.Is(err, service.ErrNotInstalled) { // of a run that was killed
-		t.Fatalf("uninstall: %v\n%s", err, out)
-	}
-	out := i.must("install", "--machine=m", "--driver=virtual", "--desktop=127.0.0.1:1", "--server=127.0.0.1:1",
-		"--state-dir="+filepath.Join(i.m.folder, "state"), "--log-file="+i.log())
+	i.remove() // of a run that was killed
+	out := i.must("install", "--machine=m", "--driver=virtual", "--desktop=127.0.0.1:1", "--server=127.0.0.1:1")
 	if !strings.Contains(out, "is installed") || !strings.Contains(out, i.m.config()+" (written)") {
 		t.Errorf("install says\n%s", out)
 	}
-	t.Cleanup(func() {
-		if out, err := i.run("uninstall"); err != nil && !errors.Is(err, service.ErrNotInstalled) {
-			t.Errorf("uninstall: %v\n%s", err, out)
-		}
-	})
+	t.Cleanup(i.remove)
 	return i
+}
+
+// remove leaves nothing of the service.
+func (i installed) remove() {
+	i.t.Helper()
+	if out, err := i.run("uninstall"); err != nil && !errors.Is(err, service.ErrNotInstalled) {
+		i.t.Errorf("uninstall: %v\n%s", err, out)
+	}
+	if err := os.RemoveAll(i.m.folder); err != nil {
+		i.t.Error(err)
+	}
 }
 
 func (i installed) log() string { return filepath.Join(i.m.folder, "logs", "agent.log") }
@@ -263,5 +269,18 @@ func TestNobodyElseRunsTheService(t *testing.T) {
 	i := installed{t, thisMachine()}
 	if _, err := i.run("run"); !errors.Is(err, service.ErrNotByManager) || !strings.Contains(err.Error(), "reprise-agent run") {
 		t.Errorf("service run in a console: %v", err)
+	}
+}
+
+// What install, uninstall and doctor speak of is what the service uses.
+func TestTheServiceUsesTheFoldersThatAreToldOfIt(t *testing.T) {
+	i := install(t)
+	i.must("start")
+	i.await("the agent's first line", func() bool { return i.logged(`msg="the agent starts"`) == 1 })
+	out, _, _ := examined(t, i.m.folder, nil, "--json") // there is no server
+	for _, id := range []string{"state-dir", "spool"} {
+		if got := reported(t, out, id); got.Result != doctor.OK || strings.Contains(got.Found, "yet") {
+			t.Errorf("%+v", got)
+		}
 	}
 }
