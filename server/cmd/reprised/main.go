@@ -3,11 +3,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -15,9 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/reprise-rpa/reprise/internal/buildinfo"
-	"github.com/reprise-rpa/reprise/internal/logkeys"
-	"github.com/reprise-rpa/reprise/internal/logs"
-	"github.com/reprise-rpa/reprise/server/host"
+	"github.com/reprise-rpa/reprise/internal/cli"
 	"github.com/reprise-rpa/reprise/server/settings"
 )
 
@@ -58,46 +52,6 @@ func command() *cobra.Command {
 			return err
 		},
 	})
+	cli.RefuseUnknownCommands(cmd)
 	return cmd
-}
-
-func serve(ctx context.Context, s settings.Settings, warnings []string, out io.Writer) error {
-	log, err := logs.New(out, s.LogLevel, s.LogFormat)
-	if err != nil {
-		return err
-	}
-	slog.SetDefault(log)
-	for _, w := range warnings {
-		log.Warn(w)
-	}
-	// The addresses first: a port that is taken leaves no data folder behind.
-	lis, metricsOn, err := listen(s)
-	if err != nil {
-		return err
-	}
-	if metricsOn != nil {
-		log.Info("serving metrics", logkeys.Path, "http://"+metricsOn.Addr().String()+"/metrics")
-	}
-	err = host.Serve(ctx, host.Config{Settings: s, Version: buildinfo.Version(), Log: log}, lis, metricsOn, func(*host.Host) {
-		log.Info("serving", "address", lis.Addr().String(), "data", s.DataDir, "version", buildinfo.Version())
-	})
-	if err != nil {
-		return err
-	}
-	log.Info("stopped")
-	return nil
-}
-
-// listen opens the addresses of the server and, when asked for, of its metrics.
-func listen(s settings.Settings) (lis, metricsOn net.Listener, err error) {
-	if lis, err = net.Listen("tcp", s.Listen); err != nil {
-		return nil, nil, fmt.Errorf("listen: %w", err)
-	}
-	if s.MetricsListen == "" {
-		return lis, nil, nil
-	}
-	if metricsOn, err = net.Listen("tcp", s.MetricsListen); err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("listen for metrics: %w", err), lis.Close())
-	}
-	return lis, metricsOn, nil
 }
