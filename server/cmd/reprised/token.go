@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -27,7 +28,7 @@ func tokenCommand() *cobra.Command {
 			return nil, err
 		}
 		if _, err := os.Stat(dataDir); err != nil {
-			return nil, fmt.Errorf("the data folder: %w (reprised makes it when it first starts)", err)
+			return nil, fmt.Errorf("the data folder: %w (reprised makes it when it first starts; --data-dir names it)", err)
 		}
 		return tokens.Open(dataDir, nil)
 	}
@@ -153,8 +154,12 @@ func placeOf(flags *pflag.FlagSet) func() (string, error) {
 // first: a token that cannot be handed out is not made.
 func handTo(hand func(io.Writer) error, path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("--out: %s is there already, and no token was made: go on using the one in it, "+
+			"or name another file, or remove this one and then revoke its token (reprised token list, reprised token revoke ID)", path)
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("--out: %w", err)
 	}
 	if err := errors.Join(hand(f), f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))

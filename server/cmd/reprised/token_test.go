@@ -77,7 +77,11 @@ func TestATokenThatCannotBeHandedOutIsNotMade(t *testing.T) {
 	if info, err := os.Stat(out); err != nil || info.Mode().Perm() != 0o600 || info.Size() < 40 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if msg, code := run(t, "token", "add-agent", machine, "--data-dir", dir, "--out", out); code != 1 || !strings.Contains(msg, "exists") {
+	if msg, code := run(t, "token", "add-agent", machine, "--data-dir", dir, "--out", out); code != 1 || msg != "reprised: --out: "+out+" is there already, and no token was made: go on using the one in it, "+
+		"or name another file, or remove this one and then revoke its token (reprised token list, reprised token revoke ID)\n" {
+		t.Errorf("%d: %s", code, msg)
+	}
+	if msg, code := run(t, "token", "add-agent", machine, "--data-dir", dir, "--out", filepath.Join(dir, "none", "agent.token")); code != 1 || !strings.Contains(msg, "--out: open ") {
 		t.Errorf("%d: %s", code, msg)
 	}
 	if list, _ := run(t, "token", "list", "--data-dir", dir); strings.Count(list, "agent") != 1 {
@@ -89,7 +93,7 @@ func TestATokenThatCannotBeHandedOutIsNotMade(t *testing.T) {
 	if _, err := os.Stat(out + "2"); err == nil {
 		t.Error("an empty file is left behind")
 	}
-	if msg, code := run(t, "token", "list", "--data-dir", filepath.Join(dir, "missing")); code != 1 || !strings.Contains(msg, "data folder") {
+	if msg, code := run(t, "token", "list", "--data-dir", filepath.Join(dir, "missing")); code != 1 || !strings.Contains(msg, "data folder") || !strings.Contains(msg, "--data-dir") {
 		t.Errorf("%d: %s", code, msg)
 	}
 }
