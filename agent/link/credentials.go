@@ -39,16 +39,24 @@ func Transport(server, caFile string) (_ credentials.TransportCredentials, secur
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS13, ServerName: host}
 	if caFile != "" {
-		pem, err := os.ReadFile(caFile)
-		if err != nil {
-			return nil, false, fmt.Errorf("CA file: %w", err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, false, fmt.Errorf("CA file %s holds no certificate", caFile)
+		if config.RootCAs, err = CAs(caFile); err != nil {
+			return nil, false, err
 		}
 	}
 	return credentials.NewTLS(config), true, nil
+}
+
+// CAs are the certificates in a file in PEM; one without any is an error.
+func CAs(path string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("CA file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("CA file %s holds no certificate", path)
+	}
+	return pool, nil
 }
 
 // IsLoopback says whether a host is this machine, by its name or address.

@@ -83,6 +83,7 @@ func TestTheServicesAgentSaysWhyItCannotWork(t *testing.T) {
 	}{
 		"a wrong setting": {"colour: red\n", service.ErrSettings},
 		"a wrong server":  {strings.Replace(here, "127.0.0.1:1\n", "here\n", 2), service.ErrSettings},
+		"no token":        {here + "token-file: " + filepath.Join(dir, "none") + "\n", service.ErrSettings},
 		"no log file":     {here + "log-file: /dev/null/agent.log\n", service.ErrSettings},
 		"a memory in use": {here + "state-dir: " + dir + "\n", spool.ErrLocked},
 	} {

@@ -82,6 +82,7 @@ func serviceRun(t *testing.T, m machine, args ...string) (string, error) {
 func TestInstallWritesWhatItWasGivenAndRunReadsIt(t *testing.T) {
 	m, manager := fakeMachine(t)
 	t.Chdir(t.TempDir())
+	write(t, ".", "token", "t0k\n")
 	out, err := serviceRun(t, m, "install", "--machine=desk-7", "--server=reprise.example:7443", "--token-file=token", "--masks=0:0,0,1,0.05", "--keepalive-time=20s")
 	if err != nil {
 		t.Fatal(err)
@@ -126,6 +127,8 @@ func TestWrongSettingsInstallNothing(t *testing.T) {
 		"bad name":      {"--machine=-"},
 		"missing rules": {"--machine=m", "--popups-file=none.yaml"},
 		"no limits":     {"--machine=m", "--limits-file=none.yaml"},
+		"no token":      {"--machine=m", "--token-file=none"},
+		"no CA":         {"--machine=m", "--ca-file=testdata/token"},
 	} {
 		m, manager := fakeMachine(t)
 		_, err := serviceRun(t, m, append([]string{"install"}, args...)...)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/reprise-rpa/reprise/agent/limits"
+	"github.com/reprise-rpa/reprise/agent/link"
 	"github.com/reprise-rpa/reprise/agent/mask"
 	"github.com/reprise-rpa/reprise/agent/pictures"
 	"github.com/reprise-rpa/reprise/agent/work"
@@ -167,6 +169,8 @@ func declareChecks(set *setting.Set, s *settings) {
 	}, "driver", "desktop")
 	set.Check(func() error { return checkDisplay(*s) }, "driver", "display")
 	set.Check(func() error { return backoff.Policy{Steps: s.Backoff}.Validate() }, "reconnect-backoff")
+	set.Check(func() error { return readable(s.TokenFile, link.TokenFile(s.TokenFile)) }, "token-file")
+	set.Check(func() error { return readable(s.CAFile, func() (*x509.CertPool, error) { return link.CAs(s.CAFile) }) }, "ca-file")
 	set.Check(func() error { return readRules(s.PopupsFile, &s.popups, workflow.LoadPopups) }, "popups-file")
 	set.Check(func() error { return readRules(s.LimitsFile, &s.limits, limits.Load) }, "limits-file")
 }
@@ -177,6 +181,15 @@ func hostPort(address, name string) error {
 		return fmt.Errorf("%s: host:port is needed", name)
 	}
 	return nil
+}
+
+// readable tries to read the file at path, which is read again for each connection; empty:
+// there is none.
+func readable[T any](path string, read func() (T, error)) (err error) {
+	if path != "" {
+		_, err = read()
+	}
+	return err
 }
 
 // readRules reads the file at path; empty: there is none.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"image"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -24,8 +26,8 @@ var sample = map[string]struct {
 }{
 	"server":                     {flag: "h:1", want: "h:1"},
 	"machine":                    {flag: "desk-7", want: "desk-7"},
-	"token-file":                 {flag: "t", want: "t"},
-	"ca-file":                    {flag: "c", want: "c"},
+	"token-file":                 {flag: "testdata/token", want: "testdata/token"},
+	"ca-file":                    {flag: "testdata/ca.pem", want: "testdata/ca.pem"},
 	"state-dir":                  {flag: "other", want: "other"},
 	"secrets-dir":                {flag: "s", want: "s"},
 	"limits-file":                {flag: "testdata/limits.yaml", want: "testdata/limits.yaml"},
@@ -212,6 +214,26 @@ func TestFaultsOfWhatSettingsNameAreToldWithTheOthers(t *testing.T) {
 	}
 	if _, err = loadWith(t, "", nil, "--machine=m", "--state-dir=d", "--driver=x11", "--display=left"); err == nil {
 		t.Error("a display that none is")
+	}
+}
+
+// Such an agent would try to connect for ever.
+func TestAnAgentWithoutWhatItConnectsWithDoesNotStart(t *testing.T) {
+	dir := t.TempDir()
+	empty, two := write(t, dir, "empty", "\n"), write(t, dir, "two", "a\nb\n")
+	for flag, want := range map[string]string{
+		"--token-file=" + filepath.Join(dir, "none"): "token file: open ",
+		"--token-file=" + dir:                        "token file: read ",
+		"--token-file=" + empty:                      "must hold one token",
+		"--token-file=" + two:                        "must hold one token",
+		"--ca-file=" + filepath.Join(dir, "none"):    "CA file: open ",
+		"--ca-file=" + two:                           "holds no certificate",
+	} {
+		err := execute(t.Context(), &watched{}, "run", "--machine=m", "--state-dir="+dir, "--driver=virtual", "--desktop=h:1", flag)
+		name, _, _ := strings.Cut(flag, "=")
+		if !errors.Is(err, errSettings) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "from "+name) {
+			t.Errorf("%s: %v", flag, err)
+		}
 	}
 }
 
