@@ -118,6 +118,9 @@ type (
 		Button    Button
 		Count     int      // 1 to 3; any other is ErrUnsupported
 		Modifiers []string // held meanwhile: ctrl, shift, alt, win
+		// On is the id of the window that must be the topmost at the place; empty:
+		// whichever is. If another one is, it is ErrOffScreen, and nothing is sent.
+		On string
 	}
 	// Move moves the pointer.
 	Move struct{ At image.Point }
@@ -125,6 +128,7 @@ type (
 	Drag struct {
 		From, To image.Point
 		Button   Button
+		On       string // as of a Click, for From
 	}
 	// Type types text as characters, whatever the keyboard's layout. LF is
 	// Enter, HT is Tab; any other control character, CR too, is ErrUnsupported
@@ -149,6 +153,7 @@ type (
 	Scroll struct {
 		At                   image.Point
 		Vertical, Horizontal int
+		On                   string // as of a Click
 	}
 	// Focus brings a window to the front and gives it the keyboard, and checks
 	// that it came.

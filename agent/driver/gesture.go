@@ -3,6 +3,7 @@ package driver
 import (
 	"fmt"
 	"image"
+	"slices"
 )
 
 // NameOf is a gesture's kind, for people and fault points.
@@ -40,6 +41,38 @@ func Places(in Input) []image.Point {
 		return []image.Point{in.From, in.To}
 	case Scroll:
 		return []image.Point{in.At}
+	}
+	return nil
+}
+
+// On is the id of the window that must be the topmost where a gesture begins; empty: it
+// asks for none.
+func On(in Input) string {
+	switch in := in.(type) {
+	case Click:
+		return in.On
+	case Drag:
+		return in.On
+	case Scroll:
+		return in.On
+	}
+	return ""
+}
+
+// Uncovered says whether the window that a gesture asks for is the topmost where it
+// begins, of these windows, the topmost first. If not it is ErrOffScreen.
+func Uncovered(in Input, windows []Window) error {
+	on := On(in)
+	if on == "" {
+		return nil
+	}
+	at := Places(in)[0]
+	i := slices.IndexFunc(windows, func(w Window) bool { return at.In(w.Bounds) })
+	switch {
+	case i < 0:
+		return fmt.Errorf("no window is at %v: %w", at, ErrOffScreen)
+	case windows[i].ID != on:
+		return fmt.Errorf("window %q lies over the place %v: %w", windows[i].Title, at, ErrOffScreen)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (r *run) byElement(ctx context.Context, t *work.Target, limit time.Duration
 	case !ok:
 		return place{}, faultf(work.TargetNotFound, "%s%s", messageOf(reason), s.near(ctx))
 	}
-	return place{found.Place(), string(work.WayUIA), 1}, nil
+	return place{at: found.Place(), method: string(work.WayUIA), score: 1}, nil
 }
 
 // lasting is what another look will not change; nil: it may.

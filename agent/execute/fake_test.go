@@ -71,6 +71,9 @@ func (s *screen) put(img image.Image, at image.Point) {
 func (s *screen) Do(ctx context.Context, in driver.Input) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := driver.Uncovered(in, s.windows); err != nil {
+		return &driver.InputError{Err: err}
+	}
 	if s.onInput != nil {
 		if err := s.onInput(s, len(s.inputs)); err != nil {
 			return err

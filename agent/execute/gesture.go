@@ -49,19 +49,19 @@ func (r *run) pointing(ctx context.Context) ([]driver.Input, error) {
 	switch g := r.job.Action.Do.(type) {
 	case work.Click:
 		gesture = func(p place) (driver.Input, error) {
-			return driver.Click{At: p.at, Button: buttons[g.Button], Count: max(g.Count, 1), Modifiers: g.Modifiers}, nil
+			return driver.Click{At: p.at, Button: buttons[g.Button], Count: max(g.Count, 1), Modifiers: g.Modifiers, On: p.on}, nil
 		}
 	case work.Move:
 		gesture = func(p place) (driver.Input, error) { return driver.Move{At: p.at}, nil }
 	case work.Scroll:
 		gesture = func(p place) (driver.Input, error) {
-			return driver.Scroll{At: p.at, Vertical: g.Vertical, Horizontal: g.Horizontal}, nil
+			return driver.Scroll{At: p.at, Vertical: g.Vertical, Horizontal: g.Horizontal, On: p.on}, nil
 		}
 	case work.Drag:
 		gesture = func(p place) (driver.Input, error) {
 			to, err := r.resolve(ctx, &g.To, r.job.Settings.ResolveTimeout)
 			r.places = append(r.places, to.at)
-			return driver.Drag{From: p.at, To: to.at, Button: buttons[g.Button]}, err
+			return driver.Drag{From: p.at, To: to.at, Button: buttons[g.Button], On: p.on}, err
 		}
 	default:
 		return nil, faultf(work.Unsupported, "this agent can't execute %q", r.job.Action.Kind)
@@ -92,7 +92,7 @@ func (r *run) typing(ctx context.Context, g work.Type) ([]driver.Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append([]driver.Input{driver.Click{At: found.at, Count: 1}}, typed...), nil
+	return append([]driver.Input{driver.Click{At: found.at, Count: 1, On: found.on}}, typed...), nil
 }
 
 // waitForTarget waits until the target is seen; a point beside a way to see it

@@ -188,7 +188,7 @@ func (r *run) shut(ctx context.Context, t *attempted, rule popup) error {
 	case !top:
 		return errCovered
 	}
-	return r.give(ctx, t, driver.Click{At: at, Count: 1})
+	return r.give(ctx, t, driver.Click{At: at, Count: 1, On: t.id})
 }
 
 // give sends a popup one gesture.

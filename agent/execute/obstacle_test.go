@@ -41,7 +41,7 @@ func TestAPopupThatARuleNamesIsClosedBeforeTheAction(t *testing.T) {
 		want []driver.Input
 	}{
 		"by keys":  {rules[0], []driver.Input{driver.Focus{WindowID: "9"}, driver.Combo{Keys: []string{"escape"}, Front: "9"}}},
-		"by click": {work.Popup{Window: work.WindowSelector{Process: "updater.exe"}, Point: &at}, []driver.Input{driver.Click{At: image.Pt(240, 174), Count: 1}}},
+		"by click": {work.Popup{Window: work.WindowSelector{Process: "updater.exe"}, Point: &at}, []driver.Input{driver.Click{At: image.Pt(240, 174), Count: 1, On: "9"}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, began := newScreen(), 0

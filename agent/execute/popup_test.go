@@ -40,7 +40,7 @@ func TestB05_APopupBehindAnotherWindowIsBroughtToTheFrontAndClickedThere(t *test
 			return nil
 		}
 		o := perform(t, s, work.Action{Do: press, Popups: clicked})
-		want := []driver.Input{driver.Focus{WindowID: "9"}, driver.Click{At: image.Pt(200, 150), Count: 1}, pressed}
+		want := []driver.Input{driver.Focus{WindowID: "9"}, driver.Click{At: image.Pt(200, 150), Count: 1, On: "9"}, pressed}
 		if diff := cmp.Diff(want, s.inputs); diff != "" || hit != "9" || !slices.Contains(o.Warnings, work.PopupHandled) {
 			t.Errorf("%s, the click hit %q (-want +got)\n%s", verdict(o), hit, diff)
 		}

@@ -21,6 +21,7 @@ type place struct {
 	at     image.Point
 	method string  // how it was found
 	score  float64 // how well, 0 to 1
+	on     string  // id of the window that must be the topmost there; empty: whichever is
 }
 
 // The methods beside the ways of package work.
@@ -41,7 +42,7 @@ func (r *run) locate(ctx context.Context, t *work.Target, limit time.Duration) (
 		if err != nil {
 			return place{}, err
 		}
-		return r.onScreen(ctx, place{within(monitor, *corrected), methodCorrection, 1})
+		return r.onScreen(ctx, place{at: within(monitor, *corrected), method: methodCorrection, score: 1})
 	case t == nil:
 		return place{}, faultf(work.InvalidAction, "the action goes to a place and names none")
 	}
@@ -84,7 +85,7 @@ func (r *run) plain(ctx context.Context, t *work.Target, limit time.Duration) (p
 		if err != nil {
 			return place{}, err
 		}
-		return r.onScreen(ctx, place{within(monitor, *t.Point), methodPoint, 1})
+		return r.onScreen(ctx, place{at: within(monitor, *t.Point), method: methodPoint, score: 1})
 	}
 	return place{}, faultf(work.InvalidAction, "the target names no place")
 }
@@ -180,7 +181,7 @@ func (r *run) byTemplate(ctx context.Context, t *work.Target, limit time.Duratio
 	case !ok:
 		return place{}, faultf(work.TargetNotFound, "%v", reason)
 	}
-	return place{inMatch(match.Bounds, t.Anchor.Offset), string(work.WayTemplate), match.Score}, nil
+	return place{at: inMatch(match.Bounds, t.Anchor.Offset), method: string(work.WayTemplate), score: match.Score}, nil
 }
 
 // errIcon says that the window that is meant shows nowhere: it has no pixel that a place
@@ -204,9 +205,9 @@ func (r *run) inWindow(ctx context.Context, t *work.Target, limit time.Duration)
 			reason = errIcon
 			return false, nil
 		}
-		found = place{within(w.Bounds, work.Point{X: 0.5, Y: 0.5}), methodWindow, 1}
+		found = place{at: within(w.Bounds, work.Point{X: 0.5, Y: 0.5}), method: methodWindow, score: 1, on: w.ID}
 		if t.Point != nil {
-			found = place{within(w.Bounds, *t.Point), methodWindowPoint, 1}
+			found.at, found.method = within(w.Bounds, *t.Point), methodWindowPoint
 		}
 		return true, nil
 	})
@@ -236,7 +237,7 @@ func (r *run) onPicture(ctx context.Context, p work.PicturePoint) (place, error)
 	if max(math.Abs(x), math.Abs(y)) > math.MaxInt32 {
 		return place{}, faultf(work.TargetOffScreen, "the pixel (%d, %d) is not of the picture", p.X, p.Y)
 	}
-	return r.onScreen(ctx, place{image.Pt(int(x), int(y)), methodPicturePoint, 1})
+	return r.onScreen(ctx, place{at: image.Pt(int(x), int(y)), method: methodPicturePoint, score: 1})
 }
 
 // monitor returns the monitor that fractions refer to.

@@ -14,13 +14,13 @@ func encodeGesture(number uint64, in driver.Input) (*helperv1.Gesture, error) {
 	switch in := in.(type) {
 	case driver.Click:
 		g.Gesture = &helperv1.Gesture_Click{Click: &helperv1.Click{
-			At: encodePoint(in.At), Button: int64(in.Button), Count: int64(in.Count), Modifiers: encodeTexts(in.Modifiers),
+			At: encodePoint(in.At), Button: int64(in.Button), Count: int64(in.Count), Modifiers: encodeTexts(in.Modifiers), On: []byte(in.On),
 		}}
 	case driver.Move:
 		g.Gesture = &helperv1.Gesture_Move{Move: &helperv1.Move{At: encodePoint(in.At)}}
 	case driver.Drag:
 		g.Gesture = &helperv1.Gesture_Drag{Drag: &helperv1.Drag{
-			From: encodePoint(in.From), To: encodePoint(in.To), Button: int64(in.Button),
+			From: encodePoint(in.From), To: encodePoint(in.To), Button: int64(in.Button), On: []byte(in.On),
 		}}
 	case driver.Type:
 		g.Gesture = &helperv1.Gesture_Type{Type: &helperv1.Type{Text: []byte(in.Text), Mode: int64(in.Mode)}}
@@ -30,7 +30,7 @@ func encodeGesture(number uint64, in driver.Input) (*helperv1.Gesture, error) {
 		g.Gesture = &helperv1.Gesture_Combo{Combo: &helperv1.Combo{Keys: encodeTexts(in.Keys), Front: []byte(in.Front)}}
 	case driver.Scroll:
 		g.Gesture = &helperv1.Gesture_Scroll{Scroll: &helperv1.Scroll{
-			At: encodePoint(in.At), Vertical: int64(in.Vertical), Horizontal: int64(in.Horizontal),
+			At: encodePoint(in.At), Vertical: int64(in.Vertical), Horizontal: int64(in.Horizontal), On: []byte(in.On),
 		}}
 	case driver.Focus:
 		g.Gesture = &helperv1.Gesture_Focus{Focus: &helperv1.Focus{WindowId: []byte(in.WindowID)}}
@@ -47,12 +47,13 @@ func decodeGesture(g *helperv1.Gesture) (driver.Input, error) {
 		c := in.Click
 		return driver.Click{
 			At: decodePoint(c.GetAt()), Button: driver.Button(c.GetButton()), Count: int(c.GetCount()), Modifiers: decodeTexts(c.GetModifiers()),
+			On: string(c.GetOn()),
 		}, nil
 	case *helperv1.Gesture_Move:
 		return driver.Move{At: decodePoint(in.Move.GetAt())}, nil
 	case *helperv1.Gesture_Drag:
 		d := in.Drag
-		return driver.Drag{From: decodePoint(d.GetFrom()), To: decodePoint(d.GetTo()), Button: driver.Button(d.GetButton())}, nil
+		return driver.Drag{From: decodePoint(d.GetFrom()), To: decodePoint(d.GetTo()), Button: driver.Button(d.GetButton()), On: string(d.GetOn())}, nil
 	case *helperv1.Gesture_Type:
 		return driver.Type{Text: string(in.Type.GetText()), Mode: driver.TypeMode(in.Type.GetMode())}, nil
 	case *helperv1.Gesture_Paste:
@@ -61,7 +62,7 @@ func decodeGesture(g *helperv1.Gesture) (driver.Input, error) {
 		return driver.Combo{Keys: decodeTexts(in.Combo.GetKeys()), Front: string(in.Combo.GetFront())}, nil
 	case *helperv1.Gesture_Scroll:
 		s := in.Scroll
-		return driver.Scroll{At: decodePoint(s.GetAt()), Vertical: int(s.GetVertical()), Horizontal: int(s.GetHorizontal())}, nil
+		return driver.Scroll{At: decodePoint(s.GetAt()), Vertical: int(s.GetVertical()), Horizontal: int(s.GetHorizontal()), On: string(s.GetOn())}, nil
 	case *helperv1.Gesture_Focus:
 		return driver.Focus{WindowID: string(in.Focus.GetWindowId())}, nil
 	}

@@ -149,6 +149,25 @@ func offScreenRefused(t *testing.T, f Fixture) {
 	}, awaitEvents(t, w, 2, Press, Release, Wheel, KeyDown))
 }
 
+func coveredRefused(t *testing.T, f Fixture) {
+	w := f.OpenWindow(t, "meant")
+	f.OpenWindow(t, "another")
+	meant, another := find(t, f, "meant").ID, find(t, f, "another").ID
+	at := inside(w.Area(), 0)
+	for _, in := range []driver.Input{
+		driver.Click{At: at, Count: 1, Modifiers: []string{"ctrl"}, On: another}, driver.Drag{From: at, To: inside(w.Area(), 30), On: another},
+		driver.Scroll{At: at, Vertical: 1, On: another}, driver.Click{At: at, Count: 1, On: "gone"},
+	} {
+		refused(t, f, in, driver.ErrOffScreen)
+	}
+	nothingDown(t, f)
+	do(t, f, driver.Click{At: at, Count: 1, On: meant})
+	compare(t, []Event{
+		{Kind: Press, At: at, Button: driver.Left, Clicks: 1},
+		{Kind: Release, At: at, Button: driver.Left},
+	}, awaitEvents(t, w, 2, Press, Release, Wheel, KeyDown))
+}
+
 func countRefused(t *testing.T, f Fixture) {
 	w := f.OpenWindow(t, "counts")
 	at := inside(w.Area(), 0)

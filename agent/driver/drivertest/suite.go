@@ -23,6 +23,7 @@ const (
 	ComboRefused     Promise = "an unknown key is refused before any key goes down"
 	ComboFront       Promise = "keys for one window are pressed only while it is in front"
 	OffScreenRefused Promise = "a place on no monitor is refused with nothing sent"
+	CoveredRefused   Promise = "a gesture for a window that is not the topmost at its place is refused with nothing sent"
 	CountRefused     Promise = "a click count that no hand makes is refused with nothing sent"
 	WindowsListed    Promise = "windows are listed the topmost first and the active one says so"
 	FocusArrives     Promise = "focus brings a window to the front and gives it the keyboard"
@@ -56,6 +57,7 @@ var suite = []struct {
 	{ComboRefused, comboRefused},
 	{ComboFront, comboFront},
 	{OffScreenRefused, offScreenRefused},
+	{CoveredRefused, coveredRefused},
 	{CountRefused, countRefused},
 	{WindowsListed, windowsListed},
 	{FocusArrives, focusArrives},

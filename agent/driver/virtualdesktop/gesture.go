@@ -52,7 +52,15 @@ func (d *Driver) prepare(ctx context.Context, in driver.Input) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	return lower(in, monitors)
+	p, err := lower(in, monitors)
+	if err != nil || driver.On(in) == "" {
+		return p, err
+	}
+	windows, err := d.Windows(ctx)
+	if err != nil {
+		return plan{}, err
+	}
+	return p, driver.Uncovered(in, windows)
 }
 
 // perform sends the events and says how many left. On every way out it lets go

@@ -57,6 +57,7 @@ type fakeWindow struct {
 	of    *fakeWindows
 	hwnd  winapi.HWND
 	title string
+	pid   uint32 // 0: fakePID
 	area  image.Rectangle
 	seen  drivertest.Seen
 	last  struct {

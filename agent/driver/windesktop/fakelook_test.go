@@ -1,6 +1,7 @@
 package windesktop
 
 import (
+	"cmp"
 	"image"
 	"image/color"
 	"slices"
@@ -26,7 +27,7 @@ func (w *fakeWindows) Windows() ([]winapi.Window, error) {
 	defer w.mu.Unlock()
 	var list []winapi.Window
 	for _, win := range w.windows {
-		list = append(list, winapi.Window{HWND: win.hwnd, Title: win.title, Class: "Fake", Process: "fake.exe", PID: fakePID, Bounds: win.area})
+		list = append(list, winapi.Window{HWND: win.hwnd, Title: win.title, Class: "Fake", Process: "fake.exe", PID: cmp.Or(win.pid, fakePID), Bounds: win.area})
 	}
 	return list, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/winapi"
 	"github.com/reprise-rpa/reprise/internal/keyname"
 	"github.com/reprise-rpa/reprise/internal/wait"
 )
@@ -79,6 +80,9 @@ func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
 			return plan{}, fmt.Errorf("%s at %v has more rights than the agent: %w", d.titled(w), at, driver.ErrBlocked)
 		}
 	}
+	if err := d.uncovered(in); err != nil {
+		return plan{}, err
+	}
 	b := newBoard(d.system)
 	switch in := in.(type) {
 	case driver.Click:
@@ -93,6 +97,35 @@ func (d *Driver) plan(ctx context.Context, in driver.Input) (plan, error) {
 		return planScroll(in), nil
 	}
 	return plan{}, fmt.Errorf("%T: %w", in, driver.ErrUnsupported)
+}
+
+// uncovered says whether the window that a gesture asks for is the topmost where it begins.
+// Windows is asked for the one that would get the input: a veil that lets clicks through,
+// as some programs lay one over the whole screen, covers nothing. Nor does a window of the
+// same program without a title, such as a menu, a list or a tooltip: it is part of it.
+func (d *Driver) uncovered(in driver.Input) error {
+	on := driver.On(in)
+	if on == "" {
+		return nil
+	}
+	wanted, err := d.find(on)
+	if err != nil {
+		return fmt.Errorf("%w: %w", driver.ErrOffScreen, err)
+	}
+	at := driver.Places(in)[0]
+	top := d.system.WindowAt(at)
+	if top == wanted.HWND {
+		return nil
+	}
+	windows, err := d.system.Windows()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(windows, func(w winapi.Window) bool { return w.HWND == top })
+	if i >= 0 && windows[i].PID == wanted.PID && windows[i].Title == "" {
+		return nil
+	}
+	return fmt.Errorf("%s lies over the place %v of window %q: %w", d.titled(top), at, wanted.Title, driver.ErrOffScreen)
 }
 
 func (d *Driver) play(ctx context.Context, in driver.Input, p plan) (int, error) {

@@ -68,3 +68,36 @@ func TestGesturesWaitForEachOther(t *testing.T) {
 		}
 	})
 }
+
+// A menu, a list or a tooltip is part of its window; a dialog over it is not, though it is
+// of the same program.
+func TestB05_AClickForAWindowGoesToItOrToAPartOfItAlone(t *testing.T) {
+	over := image.Rect(150, 150, 300, 300)
+	for name, c := range map[string]struct {
+		title string
+		pid   uint32
+		goes  bool
+	}{
+		"a menu of its program":    {"", 0, true},
+		"a dialog of its program":  {"Save as", 0, false},
+		"another program's window": {"Mail", 99, false},
+		"another program's menu":   {"", 99, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newFake()
+				d, meant := open(t, w, Config{})
+				w.open(c.title, over).pid = c.pid
+				in := driver.Click{At: image.Pt(200, 200), Count: 1, On: windowID(meant.hwnd, fakePID)}
+				err := d.Do(t.Context(), in)
+				if (err == nil) != c.goes || !c.goes && (!errors.Is(err, driver.ErrOffScreen) || !driver.NothingSent(err) || len(w.taken()) > 0) {
+					t.Errorf("%v, sent %v", err, w.taken())
+				}
+				in.At = image.Pt(110, 110) // beside it
+				if err := d.Do(t.Context(), in); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}

@@ -57,6 +57,15 @@ func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
 	if err = d.clear(ctx, l); err != nil {
 		return 0, err
 	}
+	if driver.On(in) != "" {
+		windows, err := l.windows()
+		if err == nil {
+			err = driver.Uncovered(in, windows)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
 	p := &player{link: l, gesture: driver.NameOf(in), settle: d.config.Settle, width: board.layout.width}
 	switch in := in.(type) {
 	case driver.Paste:

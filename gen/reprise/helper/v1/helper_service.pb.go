@@ -957,7 +957,9 @@ type Click struct {
 	// How often.
 	Count int64 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
 	// Keys held meanwhile.
-	Modifiers     [][]byte `protobuf:"bytes,4,rep,name=modifiers,proto3" json:"modifiers,omitempty"`
+	Modifiers [][]byte `protobuf:"bytes,4,rep,name=modifiers,proto3" json:"modifiers,omitempty"`
+	// The window that must be the topmost there; empty: whichever is.
+	On            []byte `protobuf:"bytes,5,opt,name=on,proto3" json:"on,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1020,6 +1022,13 @@ func (x *Click) GetModifiers() [][]byte {
 	return nil
 }
 
+func (x *Click) GetOn() []byte {
+	if x != nil {
+		return x.On
+	}
+	return nil
+}
+
 // Move moves the pointer.
 type Move struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1074,7 +1083,9 @@ type Drag struct {
 	// Where it is released.
 	To *Point `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
 	// The button, by the driver's number.
-	Button        int64 `protobuf:"varint,3,opt,name=button,proto3" json:"button,omitempty"`
+	Button int64 `protobuf:"varint,3,opt,name=button,proto3" json:"button,omitempty"`
+	// The window that must be the topmost where it begins; empty: whichever is.
+	On            []byte `protobuf:"bytes,4,opt,name=on,proto3" json:"on,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1128,6 +1139,13 @@ func (x *Drag) GetButton() int64 {
 		return x.Button
 	}
 	return 0
+}
+
+func (x *Drag) GetOn() []byte {
+	if x != nil {
+		return x.On
+	}
+	return nil
 }
 
 // Type types text.
@@ -1294,7 +1312,9 @@ type Scroll struct {
 	// Notches; up is positive.
 	Vertical int64 `protobuf:"zigzag64,2,opt,name=vertical,proto3" json:"vertical,omitempty"`
 	// Notches; right is positive.
-	Horizontal    int64 `protobuf:"zigzag64,3,opt,name=horizontal,proto3" json:"horizontal,omitempty"`
+	Horizontal int64 `protobuf:"zigzag64,3,opt,name=horizontal,proto3" json:"horizontal,omitempty"`
+	// The window that must be the topmost where it begins; empty: whichever is.
+	On            []byte `protobuf:"bytes,4,opt,name=on,proto3" json:"on,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1348,6 +1368,13 @@ func (x *Scroll) GetHorizontal() int64 {
 		return x.Horizontal
 	}
 	return 0
+}
+
+func (x *Scroll) GetOn() []byte {
+	if x != nil {
+		return x.On
+	}
+	return nil
 }
 
 // Focus brings a window to the front.
@@ -3573,18 +3600,20 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x05combo\x18\a \x01(\v2\x18.reprise.helper.v1.ComboH\x00R\x05combo\x123\n" +
 	"\x06scroll\x18\b \x01(\v2\x19.reprise.helper.v1.ScrollH\x00R\x06scroll\x120\n" +
 	"\x05focus\x18\t \x01(\v2\x18.reprise.helper.v1.FocusH\x00R\x05focusB\t\n" +
-	"\agesture\"}\n" +
+	"\agesture\"\x8d\x01\n" +
 	"\x05Click\x12(\n" +
 	"\x02at\x18\x01 \x01(\v2\x18.reprise.helper.v1.PointR\x02at\x12\x16\n" +
 	"\x06button\x18\x02 \x01(\x03R\x06button\x12\x14\n" +
 	"\x05count\x18\x03 \x01(\x03R\x05count\x12\x1c\n" +
-	"\tmodifiers\x18\x04 \x03(\fR\tmodifiers\"0\n" +
+	"\tmodifiers\x18\x04 \x03(\fR\tmodifiers\x12\x0e\n" +
+	"\x02on\x18\x05 \x01(\fR\x02on\"0\n" +
 	"\x04Move\x12(\n" +
-	"\x02at\x18\x01 \x01(\v2\x18.reprise.helper.v1.PointR\x02at\"v\n" +
+	"\x02at\x18\x01 \x01(\v2\x18.reprise.helper.v1.PointR\x02at\"\x86\x01\n" +
 	"\x04Drag\x12,\n" +
 	"\x04from\x18\x01 \x01(\v2\x18.reprise.helper.v1.PointR\x04from\x12(\n" +
 	"\x02to\x18\x02 \x01(\v2\x18.reprise.helper.v1.PointR\x02to\x12\x16\n" +
-	"\x06button\x18\x03 \x01(\x03R\x06button\".\n" +
+	"\x06button\x18\x03 \x01(\x03R\x06button\x12\x0e\n" +
+	"\x02on\x18\x04 \x01(\fR\x02on\".\n" +
 	"\x04Type\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\fR\x04text\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\x03R\x04mode\"\x1b\n" +
@@ -3592,13 +3621,14 @@ const file_reprise_helper_v1_helper_service_proto_rawDesc = "" +
 	"\x04text\x18\x01 \x01(\fR\x04text\"1\n" +
 	"\x05Combo\x12\x12\n" +
 	"\x04keys\x18\x01 \x03(\fR\x04keys\x12\x14\n" +
-	"\x05front\x18\x02 \x01(\fR\x05front\"n\n" +
+	"\x05front\x18\x02 \x01(\fR\x05front\"~\n" +
 	"\x06Scroll\x12(\n" +
 	"\x02at\x18\x01 \x01(\v2\x18.reprise.helper.v1.PointR\x02at\x12\x1a\n" +
 	"\bvertical\x18\x02 \x01(\x12R\bvertical\x12\x1e\n" +
 	"\n" +
 	"horizontal\x18\x03 \x01(\x12R\n" +
-	"horizontal\"$\n" +
+	"horizontal\x12\x0e\n" +
+	"\x02on\x18\x04 \x01(\fR\x02on\"$\n" +
 	"\x05Focus\x12\x1b\n" +
 	"\twindow_id\x18\x01 \x01(\fR\bwindowId\"<\n" +
 	"\n" +
