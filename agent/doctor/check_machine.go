@@ -36,7 +36,7 @@ func judgeService(info service.Info) answer {
 	how := sentence(info.State, info.StartType, accountOf(info))
 	reason := info.Explained().Reason
 	switch {
-	case info.Account != "" && !isLocalSystem(info.Account):
+	case !service.IsLocalSystem(info.Account):
 		return fault("`reprise-agent service install --force` without --account",
 			"it runs as %s: only LocalSystem may start a helper in a user's session", info.Account)
 	case info.State == service.Stopped.String() && reason != "":
@@ -54,16 +54,6 @@ func accountOf(info service.Info) string {
 		return "this Windows does not tell its account"
 	}
 	return "as " + info.Account
-}
-
-// isLocalSystem knows the names under which Windows speaks of it.
-func isLocalSystem(account string) bool {
-	for _, name := range []string{service.LocalSystem, `.\` + service.LocalSystem, `NT AUTHORITY\SYSTEM`} {
-		if strings.EqualFold(account, name) {
-			return true
-		}
-	}
-	return false
 }
 
 func lookSession(ctx context.Context, f Facts, s Settings) answer {

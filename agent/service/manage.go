@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -18,6 +19,17 @@ type Definition struct {
 // LocalSystem is the account of the service where none is given. Only it may start
 // processes in the sessions of users.
 const LocalSystem = "LocalSystem"
+
+// IsLocalSystem says whether an account is that one, by a name that the service control
+// manager takes for it or that Windows shows of it; empty: it is.
+func IsLocalSystem(account string) bool {
+	for _, name := range []string{"", LocalSystem, `.\` + LocalSystem, `NT AUTHORITY\SYSTEM`} {
+		if strings.EqualFold(account, name) {
+			return true
+		}
+	}
+	return false
+}
 
 // Restart is after how long Windows starts a service again that has failed: the first
 // time, the second, and any further one. After ResetAfter without a failure it counts

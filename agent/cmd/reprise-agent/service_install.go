@@ -51,7 +51,12 @@ func installCommand(m machine) *cobra.Command {
 }
 
 func (i *installation) install(cmd *cobra.Command) (err error) {
-	keep, err := i.keeps()
+	s, err := i.machine.connect()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	keep, err := i.keeps(s)
 	if err != nil {
 		return err
 	}
@@ -62,16 +67,6 @@ func (i *installation) install(cmd *cobra.Command) (err error) {
 	definition, err := i.definition()
 	if err != nil {
 		return err
-	}
-	s, err := i.machine.connect()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if keep {
-		if err := i.trusted(s); err != nil {
-			return err
-		}
 	}
 	if err := i.machine.protect(cmd.Context(), service.Folder{Path: i.machine.folder, Account: i.account}); err != nil {
 		return err
@@ -87,13 +82,16 @@ func (i *installation) install(cmd *cobra.Command) (err error) {
 	return i.report(cmd, written, updated, notes)
 }
 
-// keeps says whether the settings that are there stay.
-func (i *installation) keeps() (bool, error) {
+// keeps says whether the settings that are there stay, which then are the only ones.
+func (i *installation) keeps(s *service.Service) (bool, error) {
 	_, err := os.Lstat(i.machine.config())
 	if i.force || errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
+		return false, err
+	}
+	if err := i.trusted(s); err != nil {
 		return false, err
 	}
 	var given []string
@@ -103,8 +101,8 @@ func (i *installation) keeps() (bool, error) {
 		}
 	})
 	if len(given) > 0 {
-		return false, fmt.Errorf("%s is there and is kept, so %s would have no effect; --force writes over it",
-			i.machine.config(), strings.Join(given, ", "))
+		return false, fmt.Errorf("%s is there and is kept, so %s would have no effect: without flags all stays as it is there, "+
+			"with --force what is given replaces all of it", i.machine.config(), strings.Join(given, ", "))
 	}
 	return true, nil
 }
@@ -123,7 +121,7 @@ func (i *installation) trusted(s *service.Service) error {
 		}
 		if !owned {
 			return fmt.Errorf("%s is there, the service is not installed, and %s is no administrator's: anybody may have made it. "+
-				"Look at it and remove it, or give the settings as flags with --force", i.machine.config(), path)
+				"Look at it and remove it, or give all settings as flags with --force", i.machine.config(), path)
 		}
 	}
 	return nil
@@ -139,6 +137,9 @@ func (i *installation) check(keep bool) ([]byte, error) {
 	if _, _, err := i.load(env); err != nil {
 		return nil, err
 	}
+	if err := i.fits(); err != nil {
+		return nil, err
+	}
 	if err := i.absolute(); err != nil {
 		return nil, err
 	}
@@ -146,6 +147,19 @@ func (i *installation) check(keep bool) ([]byte, error) {
 		return nil, errors.Join(errSettings, err)
 	}
 	return i.file()
+}
+
+// fits refuses what a service can't work with, and only doctor would tell later.
+func (i *installation) fits() error {
+	switch driver := i.settings.Driver; {
+	case driver == driverWindows:
+		return fmt.Errorf("%w: driver is %q from %s, and a service sees no desktop: leave it out, so that the driver is %s, or start `reprise-agent run` in the session that is driven",
+			errSettings, driver, i.set.Origin("driver"), driverSession)
+	case driver == driverSession && !service.IsLocalSystem(i.account):
+		return fmt.Errorf("account %s: with driver %s only %s may be the service's, since nobody else may start a helper in the session of a user: leave --account out",
+			i.account, driver, service.LocalSystem)
+	}
+	return nil
 }
 
 // absolute makes every path that was given a full one: a service starts in a folder of
