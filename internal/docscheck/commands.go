@@ -25,9 +25,13 @@ func (c *checker) commands(ctx context.Context) {
 	help := map[string]string{}
 	look := func(line int, text string) {
 		for _, part := range apart.Split(text, -1) {
-			if words := strings.Fields(part); len(words) > 0 && slices.Contains(programs, path.Base(words[0])) {
+			words := strings.Fields(part)
+			if len(words) == 0 {
+				continue
+			}
+			if program := strings.TrimSuffix(path.Base(words[0]), ".exe"); slices.Contains(programs, program) {
 				c.result.Commands++
-				c.command(ctx, line, path.Base(words[0]), words[1:], help)
+				c.command(ctx, line, program, words[1:], help)
 			}
 		}
 	}
@@ -37,7 +41,7 @@ func (c *checker) commands(ctx context.Context) {
 		}
 	}
 	for _, b := range c.page.blocks {
-		if b.language != "sh" {
+		if b.language != "sh" && b.language != "cmd" {
 			continue
 		}
 		for i, line := range strings.Split(b.text, "\n") {

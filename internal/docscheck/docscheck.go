@@ -14,7 +14,7 @@
 //     ```proto lines stand in the schema. ```go lines stand in the file that the
 //     page names.
 //   - Relative links and their anchors lead somewhere. Commands of the programs,
-//     in backticks or blocks, exist with all their flags.
+//     in backticks or blocks, those of Windows' ```cmd among them, exist with all their flags.
 //
 // The addresses, folders and users that pages write are private ones of the run: a
 // page says 127.0.0.1:7443 and /tmp/reprise, and disturbs nobody who uses them. It

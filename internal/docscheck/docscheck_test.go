@@ -84,6 +84,8 @@ func TestEveryLieIsFound(t *testing.T) {
 		{"a flag that is not there", "Call `reprisectl list --most 5`.", "docs/page.md:1: reprisectl list has no flag --most"},
 		{"a command that is not there", "Call `reprisectl lsit`.", "docs/page.md:1: no such command: reprisectl lsit"},
 		{"a flag that is not there, in a block that is skipped", "<!-- docs-check: skip: so -->\n" + sh("reprisectl list --most 5 | head"), "docs/page.md:3: reprisectl list has no flag --most"},
+		{"a flag that is not there, on Windows", "```cmd\nreprisectl.exe list --most 5 > x\n```\n", "docs/page.md:2: reprisectl list has no flag --most"},
+		{"a command that is not there, on Windows", "Call `reprisectl.exe lsit`.", "docs/page.md:1: no such command: reprisectl lsit"},
 		{"a dead link", "See [it](nothing.md).", "docs/page.md:1: a dead link: nothing.md"},
 		{"a dead anchor", "See [it](other.md#nothing).", "docs/page.md:1: a link to a heading that is not there: other.md#nothing"},
 		{"a dead anchor of the page", "# Here\nSee [it](#there).", "docs/page.md:2: a link to a heading that is not there: #there"},
