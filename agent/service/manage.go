@@ -128,8 +128,7 @@ func (s *Service) Stop(ctx context.Context) (was bool, err error) {
 }
 
 // Start starts the service and waits until it runs. It says whether it was running
-// already. A service that ends at once is an error that says why, as far as its exit
-// code tells.
+// already. A service that ends at once is an EndedError.
 func (s *Service) Start(ctx context.Context) (was bool, err error) {
 	info, err := s.installed()
 	switch {
@@ -149,7 +148,7 @@ func (s *Service) Start(ctx context.Context) (was bool, err error) {
 	}
 	info, err = s.await(ctx, func(i Info) bool { return i.State == Running.String() || stopped(i) })
 	if err == nil && info.State != Running.String() {
-		err = fmt.Errorf("the service has ended at once: %s", info.why())
+		err = &EndedError{Info: info}
 	}
 	return false, err
 }

@@ -207,8 +207,14 @@ func TestAServiceThatEndsAtOnceSaysWhy(t *testing.T) {
 	in(t, Stopped, func(t *testing.T, m *scm, s *Service) {
 		m.fails = EventSettings
 		_, err := s.Start(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "the settings are wrong") || !strings.Contains(err.Error(), "what to do") {
-			t.Errorf("Start = %v", err)
+		var ended *EndedError
+		if !errors.As(err, &ended) || ended.Info.LastEvent != EventSettings {
+			t.Fatalf("Start = %v", err)
+		}
+		for _, want := range []string{"the settings are wrong", "what to do", "Application, source reprise-agent, event 301", "`reprise-agent doctor`"} {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("Start = %v\ndoes not say %q", err, want)
+			}
 		}
 	})
 }

@@ -48,12 +48,21 @@ func (i Info) failure() string {
 // machine was: ERROR_SERVICE_NEVER_STARTED of winerror.h.
 const errorServiceNeverStarted = 1077
 
-// why is failure for people who wait for a service that has ended.
+// EndedError says that a service has ended as soon as it was started.
+type EndedError struct{ Info Info }
+
+func (e *EndedError) Error() string { return "the service has ended at once: " + e.Info.why() }
+
+// why is failure for people who wait for a service that has ended, with where to look.
 func (i Info) why() string {
-	if f := i.failure(); f != "" {
-		return f
+	f := i.failure()
+	switch {
+	case f == "":
+		return "it was asked to; see its log file and the event log"
+	case i.LastExit == errorServiceSpecific:
+		return fmt.Sprintf("%s; the entry is in the event log: Application, source %s, event %d; `reprise-agent doctor` looks too", f, Name, i.LastEvent)
 	}
-	return "it was asked to; see its log file and the event log"
+	return f + "; see its log file, and `reprise-agent doctor`"
 }
 
 // Explained returns the info with the meaning of its last exit.

@@ -101,6 +101,14 @@ func newAgent(s settings, desktop driver.Driver, log *slog.Logger) (*agent.Agent
 	return agent.New(cfg)
 }
 
+// composes says what is wrong with the settings of an agent whose desktop is not opened.
+func composes(s settings) error {
+	if _, err := newAgent(s, virtualdesktop.New(""), slog.New(slog.DiscardHandler)); err != nil {
+		return errors.Join(errSettings, err)
+	}
+	return nil
+}
+
 // openedDesktop is a driver that holds a connection.
 type openedDesktop interface {
 	driver.Driver
@@ -108,6 +116,9 @@ type openedDesktop interface {
 }
 
 func openDesktop(ctx context.Context, s settings, changed <-chan struct{}, log *slog.Logger) (openedDesktop, error) {
+	if err := checkDriver(s); err != nil {
+		return nil, err
+	}
 	switch s.Driver {
 	case driverVirtual:
 		return virtualdesktop.New(s.Desktop), nil

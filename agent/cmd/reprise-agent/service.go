@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/reprise-rpa/reprise/agent/service"
 )
@@ -117,9 +119,25 @@ func startCommand(m machine) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: withService(m.connect, func(cmd *cobra.Command, s *service.Service) error {
 			was, err := s.Start(cmd.Context())
+			err = m.explained(err)
 			return said(cmd, err, was, "the service was running already", "the service runs")
 		}),
 	}
+}
+
+// explained is the error of a start with what is wrong with the settings, where that was
+// why the service has ended. It has other variables than this console, so none is read.
+func (m machine) explained(err error) error {
+	var ended *service.EndedError
+	if !errors.As(err, &ended) || ended.Info.LastEvent != service.EventSettings {
+		return err
+	}
+	l := bindWith(pflag.NewFlagSet("service", pflag.ContinueOnError), m.defaults())
+	l.config = cmp.Or(ended.Info.Config, m.config())
+	if fault := l.fault(noVariables); fault != nil {
+		return fmt.Errorf("the service has ended at once: %w", fault)
+	}
+	return err
 }
 
 func stopCommand(m machine) *cobra.Command {

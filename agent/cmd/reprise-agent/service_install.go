@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/reprise-rpa/reprise/agent/driver/virtualdesktop"
 	"github.com/reprise-rpa/reprise/agent/service"
 	"github.com/reprise-rpa/reprise/internal/setting"
 )
@@ -132,7 +130,7 @@ func (i *installation) check(keep bool) ([]byte, error) {
 	env := os.LookupEnv
 	if keep {
 		i.config = i.machine.config()
-		env = func(string) (string, bool) { return "", false } // the service has none of this console
+		env = noVariables // the service has none of this console
 	}
 	if _, _, err := i.load(env); err != nil {
 		return nil, err
@@ -143,8 +141,8 @@ func (i *installation) check(keep bool) ([]byte, error) {
 	if err := i.absolute(); err != nil {
 		return nil, err
 	}
-	if _, err := newAgent(i.settings, virtualdesktop.New(""), slog.New(slog.DiscardHandler)); err != nil {
-		return nil, errors.Join(errSettings, err)
+	if err := composes(i.settings); err != nil {
+		return nil, err
 	}
 	return i.file()
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 
@@ -37,6 +38,25 @@ func runService(ctx context.Context, p service.Program) error {
 		return service.Run(ctx, p, nil)
 	}
 	return errors.Join(service.Run(ctx, p, events), events.Close())
+}
+
+// noVariables is an environment without any.
+func noVariables(string) (string, bool) { return "", false }
+
+// fault is all for which serve would end with service.ErrSettings.
+func (l *loader) fault(env func(string) (string, bool)) error {
+	s, _, err := l.load(env)
+	if err != nil {
+		return err
+	}
+	if err := composes(s); err != nil {
+		return err
+	}
+	_, closer, err := openLog(io.Discard, s)
+	if err != nil {
+		return errors.Join(errSettings, err)
+	}
+	return closer.Close()
 }
 
 // serve is the service's program: the agent, with its log in a file and what matters of

@@ -14,12 +14,16 @@ import (
 	"github.com/reprise-rpa/reprise/agent/service"
 )
 
+// serviceSpecific is ERROR_SERVICE_SPECIFIC_ERROR of winerror.h.
+const serviceSpecific = 1066
+
 // fakeManager is a service control manager that remembers, and whose services come to
 // their states at once.
 type fakeManager struct {
 	info    service.Info
 	defined service.Definition
 	asked   []string
+	fails   uint32 // the event with which a service that starts ends; 0: it runs
 }
 
 func (m *fakeManager) define(what string, d service.Definition) ([]string, error) {
@@ -39,8 +43,13 @@ func (m *fakeManager) Update(_ string, d service.Definition) ([]string, error) {
 }
 
 func (m *fakeManager) Query(string) (service.Info, error) { return m.info, nil }
-func (m *fakeManager) Start(string) error                 { m.info.State = "running"; return nil }
-func (m *fakeManager) Stop(string) error                  { m.info.State = "stopped"; return nil }
+func (m *fakeManager) Start(string) error {
+	if m.info.State = "running"; m.fails != 0 {
+		m.info.State, m.info.LastExit, m.info.LastEvent = "stopped", serviceSpecific, m.fails
+	}
+	return nil
+}
+func (m *fakeManager) Stop(string) error { m.info.State = "stopped"; return nil }
 func (m *fakeManager) Follow(uint32) func(context.Context) error {
 	return func(context.Context) error { return nil }
 }
@@ -111,6 +120,27 @@ func TestTheServicesCommandsSayWhatTheyDidAndStatusIsAnExitCode(t *testing.T) {
 	}
 	if got := exitCode(fmt.Errorf("connect: %w", service.ErrNotElevated)); got != service.ExitNotElevated {
 		t.Errorf("without rights the exit code is %d", got)
+	}
+}
+
+func TestAStartThatFailsBySettingsNamesThem(t *testing.T) {
+	for settings, want := range map[string]string{
+		"colour: red\n":             `agent.yaml:2: no setting has this name`,
+		"dedup-size: none\n":        `dedup-size: "none" from `,
+		"stop-key: ctrl\n":          `stop-key: "ctrl" from `,
+		"limits-file: /none.yaml\n": "open /none.yaml: ",
+		"token-file: /none\n":       "token file: open /none: ",
+		"log-file: " + write(t, t.TempDir(), "file", "") + "/a.log\n": "log-file: mkdir ",
+		"server: 127.0.0.1:1\n": "event log: Application, source reprise-agent, event 301", // it may be the variables of the service
+	} {
+		m, manager := fakeMachine(t)
+		manager.fails, manager.info = service.EventSettings, service.Info{Installed: true, State: "stopped"}
+		must(t, errors.Join(os.MkdirAll(m.folder, 0o700), os.WriteFile(m.config(), []byte("machine: m\n"+settings), 0o600)))
+		t.Setenv("RPA_DEDUP_SIZE", "nothing") // of this console, and not of the service
+		_, err := serviceRun(t, m, "start")
+		if exitCode(err) != 1 || !strings.Contains(err.Error(), "has ended at once: ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "nothing") {
+			t.Errorf("%s: %v", settings, err)
+		}
 	}
 }
 

@@ -247,7 +247,7 @@ func TestAServiceThatCannotWorkEndsAndSaysWhy(t *testing.T) {
 		if err := os.WriteFile(i.m.config(), []byte("colour: red\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := i.run("start"); err == nil || !strings.Contains(err.Error(), "settings are wrong") {
+		if _, err := i.run("start"); err == nil || !strings.Contains(err.Error(), i.m.config()+":1: no setting has this name") {
 			t.Errorf("start = %v", err)
 		}
 		if info := i.is("stopped", service.ExitStopped); info.LastEvent != service.EventSettings {

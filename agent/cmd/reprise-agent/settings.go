@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/reprise-rpa/reprise/agent/agent"
+	"github.com/reprise-rpa/reprise/agent/driver/virtualdesktop"
 	"github.com/reprise-rpa/reprise/agent/limits"
 	"github.com/reprise-rpa/reprise/agent/link"
 	"github.com/reprise-rpa/reprise/agent/mask"
@@ -159,7 +161,7 @@ func declareLog(set *setting.Set, s *settings, d defaults) {
 
 func declareChecks(set *setting.Set, s *settings) {
 	set.Check(func() error { return hostPort(s.Server, "server") }, "server")
-	set.Check(func() error { return needed(s.Machine, "machine") }, "machine")
+	set.Check(func() error { return errors.Join(needed(s.Machine, "machine"), machineName(s.Machine)) }, "machine")
 	set.Check(func() error { return needed(s.StateDir, "state-dir") }, "state-dir")
 	set.Check(func() error {
 		if s.Driver == driverVirtual {
@@ -181,6 +183,15 @@ func hostPort(address, name string) error {
 		return fmt.Errorf("%s: host:port is needed", name)
 	}
 	return nil
+}
+
+// machineName refuses what no machine is called; an empty one is another fault.
+func machineName(name string) error {
+	if name == "" {
+		return nil
+	}
+	_, err := agent.New(agent.Config{MachineID: name, Server: "any:1", StateDir: "any", Driver: virtualdesktop.New("")})
+	return err
 }
 
 // readable tries to read the file at path, which is read again for each connection; empty:

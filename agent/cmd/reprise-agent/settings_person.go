@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/person"
@@ -27,6 +29,11 @@ func declarePerson(set *setting.Set, s *settings) {
 }
 
 // stopKey checks the keys that stop the agent.
-func stopKey(keys string) (string, error) { return keys, person.Settings{StopKey: keys}.Check() }
+func stopKey(keys string) (string, error) {
+	if err := (person.Settings{StopKey: keys}).Check(); err != nil {
+		return "", errors.New(strings.TrimPrefix(err.Error(), "setting StopKey: ")) // its name here is told with it
+	}
+	return keys, nil
+}
 
 func asItIs(text string) string { return text }

@@ -192,7 +192,7 @@ func TestEveryWrongValueNamesSettingSourceAndValue(t *testing.T) {
 func TestFaultsOfWhatSettingsNameAreToldWithTheOthers(t *testing.T) {
 	empty := write(t, t.TempDir(), "empty.yaml", "")
 	_, err := loadWith(t, "", nil, "--popups-file=none.yaml", "--limits-file=none.yaml", "--driver=virtual", "--desktop=nonsense",
-		"--server=nowhere", "--restless=0:0,0,2,1", "--masks=0:0,0,1,1;x")
+		"--server=nowhere", "--restless=0:0,0,2,1", "--masks=0:0,0,1,1;x", "--stop-key=ctrl")
 	if err == nil {
 		t.Fatal("no fault")
 	}
@@ -200,6 +200,7 @@ func TestFaultsOfWhatSettingsNameAreToldWithTheOthers(t *testing.T) {
 		"machine is required", "state-dir is required",
 		"open none.yaml: ", `(popups-file is "none.yaml" from --popups-file)`, `(limits-file is "none.yaml" from --limits-file)`,
 		`desktop: host:port is needed (driver is "virtual" from --driver, desktop is "nonsense" from --desktop)`,
+		`stop-key: "ctrl" from --stop-key: a key beside the modifiers is missing`,
 		`server: host:port is needed (server is "nowhere" from --server)`,
 		`restless: "0:0,0,2,1" from --restless: its width is 2, not within 0 and 1`,
 		`masks: "0:0,0,1,1;x" from --masks: "x": must be rectangles such as`,

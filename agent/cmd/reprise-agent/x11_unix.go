@@ -24,6 +24,14 @@ func checkDisplay(s settings) error {
 	return nil
 }
 
+// checkDriver refuses what this build can't drive.
+func checkDriver(s settings) error {
+	if s.Driver == driverWindows || s.Driver == driverSession {
+		return fmt.Errorf("%w: driver %s is for Windows; this build drives X displays and the virtual desktop (--driver x11, --driver virtual)", errSettings, s.Driver)
+	}
+	return nil
+}
+
 // errNoDisplay says that nobody names a display.
 var errNoDisplay = errors.New("there is no display to drive: --display or DISPLAY of the environment is needed")
 
