@@ -21,10 +21,10 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, err
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		holder := holderOf(name)
+		held := lockedBy(dir)
 		closed := f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, dir, holder)
+			return nil, held
 		}
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", name, err), closed)
 	}
@@ -39,10 +39,26 @@ func lockDir(dir string) (*os.File, error) {
 	return f, nil
 }
 
-func holderOf(name string) string {
-	b, err := os.ReadFile(name)
-	if pid := strings.TrimSpace(string(b)); err == nil && pid != "" {
-		return "process " + pid
+// Locked returns ErrLocked, with who it is, while a process has the directory, and nil when
+// none has or it can't be found out. For people who wonder why a server does not start:
+// it asks for a shared lock and lets go of it at once, which a server that takes the
+// directory in that moment is refused by.
+func Locked(dir string) error {
+	f, err := os.Open(filepath.Join(dir, lockName))
+	if err != nil {
+		return nil
 	}
-	return "another process"
+	defer func() { _ = f.Close() }() // lets go
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil
+	}
+	return lockedBy(dir)
+}
+
+func lockedBy(dir string) error {
+	holder := "another process"
+	if b, err := os.ReadFile(filepath.Join(dir, lockName)); err == nil && len(b) > 0 {
+		holder = "process " + strings.TrimSpace(string(b))
+	}
+	return fmt.Errorf("%w: %s is held by %s", ErrLocked, dir, holder)
 }

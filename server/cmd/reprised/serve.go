@@ -15,6 +15,7 @@ import (
 	"github.com/reprise-rpa/reprise/internal/logkeys"
 	"github.com/reprise-rpa/reprise/internal/logs"
 	"github.com/reprise-rpa/reprise/server/host"
+	"github.com/reprise-rpa/reprise/server/journal"
 	"github.com/reprise-rpa/reprise/server/settings"
 )
 
@@ -72,7 +73,7 @@ func prepare(s settings.Settings) (lis, metricsOn net.Listener, err error) {
 		}
 	}
 	if lis == nil { // the likely reason comes first: this very server runs already
-		errs = append([]error{held(s.DataDir)}, errs...)
+		errs = append([]error{journal.Locked(s.DataDir)}, errs...)
 	}
 	return nil, nil, errors.Join(errs...)
 }

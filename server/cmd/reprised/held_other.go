@@ -1,6 +1,0 @@
-//go:build !unix
-
-package main
-
-// held knows nothing where the journal locks nothing.
-func held(string) error { return nil }
