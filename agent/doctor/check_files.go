@@ -96,5 +96,13 @@ func lookSpool(_ context.Context, f Facts, s Settings) answer {
 	return ok("no agent is running with it; %s", memory)
 }
 
+func lookLogFile(_ context.Context, f Facts, s Settings) answer {
+	if err := f.LogFile(s.LogFile); err != nil {
+		return fault("let the agent's user write there, or name another file with --log-file; the service runs as LocalSystem",
+			"nothing can be written to %s: %v", s.LogFile, err)
+	}
+	return ok("%s can be written to", s.LogFile)
+}
+
 // day is 24 hours.
 const day = 24 * time.Hour

@@ -13,7 +13,7 @@ import (
 	"github.com/reprise-rpa/reprise/agent/winapi"
 )
 
-func lookDesktop(ctx context.Context, f Facts, _ Settings) answer {
+func lookDesktop(ctx context.Context, f Facts, s Settings) answer {
 	d, err := f.Desktop(ctx)
 	switch {
 	case err != nil:
@@ -22,6 +22,9 @@ func lookDesktop(ctx context.Context, f Facts, _ Settings) answer {
 		return ok("input arrives on the desktop %s", named(d.Input, "without a name"))
 	case d.State.Kind == desktop.ElevatedWindow:
 		return warning("see check rights", "%s: %s", d.State.Kind, d.State.Detail)
+	case d.State.Kind == desktop.Disconnected && s.Driver == driverX11:
+		return fault("start the display; name it with --display, or DISPLAY of the environment; let the agent's user in, such as with XAUTHORITY of the user whose display it is",
+			"the display can't be opened: %s", d.State.Detail)
 	}
 	return fault("do what it says; the table of states is in docs/windows.md", "%s: %s", d.State.Kind, d.State.Detail)
 }
@@ -108,7 +111,10 @@ func lookDisplay(ctx context.Context, f Facts, s Settings) answer {
 		scaled = scaled || m.Scale != 1
 		mixed = mixed || m.Scale != d.Monitors[0].Scale
 	}
-	all := fmt.Sprintf("DPI awareness %s; %s", d.Awareness, strings.Join(list, ", "))
+	all := strings.Join(list, ", ")
+	if d.Awareness != "" {
+		all = fmt.Sprintf("DPI awareness %s; %s", d.Awareness, all)
+	}
 	size := d.Monitors[0].Bounds.Size()
 	switch {
 	case size.X < s.MinDisplay.X || size.Y < s.MinDisplay.Y:

@@ -26,6 +26,7 @@ var checks = []check{
 	{id: "token", why: "who has the machine's token is the machine, for the server", look: lookToken},
 	{id: "secrets", why: "who can read the secrets has them", only: func(s Settings) bool { return s.SecretsDir != "" }, look: lookSecrets},
 	{id: "state-dir", why: "what was done is remembered there, so that nothing is done twice; without it the agent executes nothing", look: lookStateDir},
+	{id: "log-file", why: "an agent that can't write its log does not start", only: func(s Settings) bool { return s.LogFile != "" }, look: lookLogFile},
 	{id: "spool", why: "one agent at a time uses a memory, and a damaged one is never worked around", look: lookSpool},
 	{id: "server", why: "actions come from it", look: lookServer},
 	{id: "certificate", why: "when it ends no agent connects any more", look: lookCertificate},

@@ -55,6 +55,13 @@ func TestAStateDirectoryMustTakeWhatIsWritten(t *testing.T) {
 	})
 }
 
+func TestALogThatCannotBeWrittenIsAFault(t *testing.T) {
+	judged(t, "log-file", []one{
+		{"it can", func(*facts, *Settings) {}, OK, "agent.log can be written to"},
+		{"it can't", func(f *facts, _ *Settings) { f.logFile = errors.New("no folder") }, Fault, "another file with --log-file"},
+	})
+}
+
 func reached(r Reached) func(*facts, *Settings) { return func(f *facts, _ *Settings) { f.reached = r } }
 
 func TestWhyTheServerIsNotReachedIsToldApart(t *testing.T) {

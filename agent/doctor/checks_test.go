@@ -171,6 +171,11 @@ func TestB01_ADesktopThatTakesNoInputIsAFault(t *testing.T) {
 		{"a consent prompt", state(desktop.SecureDesktop), Fault, "secure desktop"},
 		{"a window with more rights in front", state(desktop.ElevatedWindow), Warning, "see check rights"},
 		{"usable", func(*facts, *Settings) {}, OK, "Default"},
+		{"disconnected", state(desktop.Disconnected), Fault, "the table of states"},
+		{"an X display that can't be opened", func(f *facts, s *Settings) {
+			state(desktop.Disconnected)(f, s)
+			s.Driver = driverX11
+		}, Fault, "name it with --display"},
 	})
 }
 
@@ -222,6 +227,7 @@ func TestB03_TheDisplayIsJudgedInPhysicalPixels(t *testing.T) {
 		{"not aware, at 100 %", scaled(winapi.Unaware, 1), OK, "unaware"},
 		{"one scale known, two there", scaled(winapi.AwareSystem, 1, 1.5), Warning, "150 %"},
 		{"one scale known, one there", scaled(winapi.AwareSystem, 1.5, 1.5), OK, ""},
+		{"a system that scales nothing", scaled("", 1), OK, "monitor 1: 1920x1080 at 0,0, 100 %, primary"},
 		{"each known", scaled(winapi.AwarePerMonitor, 1, 1.5), OK, "monitor 2: 1920x1080 at 0,0, 150 %"},
 	})
 }

@@ -4,7 +4,7 @@
 // It decides what is wrong: each check is a function of facts, which an interface
 // tells, and of the agent's settings. How Windows is asked is agent/winapi's; how the
 // findings leave the program is the command's. It changes nothing, with these
-// exceptions: an empty file comes and goes in the state directory, an icon in the
+// exceptions: an empty file comes and goes in the folders of state and log, an icon in the
 // notification area, and with a self test the pointer moves and a window is typed into.
 // No stream is opened, so an agent that works on goes on doing so.
 package doctor
@@ -59,8 +59,10 @@ type Settings struct {
 	CAFile     string // empty: the system's
 	TokenFile  string // empty: none is shown
 	StateDir   string
+	LogFile    string // empty: there is none
 	SecretsDir string // empty: there are none
 	Driver     string // by its name among the settings
+	Display    string // X display, for driver x11; empty: DISPLAY of the environment
 	User       string // whose session is driven, for driver session; empty: anybody's
 	TypeMode   string // by its name among the settings
 	MinDisplay image.Point
@@ -77,6 +79,7 @@ type Settings struct {
 
 // Drivers and a way to type, by their names among the settings.
 const (
+	driverX11      = "x11"
 	driverWindows  = "windows"
 	driverSession  = "session"
 	typeCharacters = "characters"

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,7 @@ import (
 func TestTheIDsOfChecksStayWhatTheyAre(t *testing.T) {
 	want := []string{
 		"version", "settings", "service", "session", "lock", "power", "desktop", "rights", "display", "viewer", "automation",
-		"signs", "token", "secrets", "state-dir", "spool", "server", "certificate", "access", "clock", "idle", "input",
+		"signs", "token", "secrets", "state-dir", "log-file", "spool", "server", "certificate", "access", "clock", "idle", "input",
 	}
 	if diff := cmp.Diff(want, IDs()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -26,13 +27,13 @@ func TestTheIDsOfChecksStayWhatTheyAre(t *testing.T) {
 
 func TestWhatTakesLongOrSendsInputIsDoneOnRequestAlone(t *testing.T) {
 	s := settled()
-	s.Idle, s.SelfTest, s.SecretsDir = 0, false, ""
+	s.Idle, s.SelfTest, s.SecretsDir, s.LogFile = 0, false, "", ""
 	all, err := Examine(t.Context(), well(), s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range all {
-		if f.ID == "idle" || f.ID == "input" || f.ID == "secrets" {
+		if slices.Contains([]string{"idle", "input", "secrets", "log-file"}, f.ID) {
 			t.Errorf("%s was looked at", f.ID)
 		}
 	}

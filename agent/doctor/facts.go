@@ -57,6 +57,9 @@ type FileFacts interface {
 	Others(path string) ([]string, error)
 	// State looks at a state directory.
 	State(path string) State
+	// LogFile says why lines can't be written to a file; nil: they can, also where it is
+	// not there yet.
+	LogFile(path string) error
 }
 
 // ServerFacts are about the server and what lies before it.
@@ -101,7 +104,7 @@ type Desktop struct {
 
 // Display is what pictures are taken of.
 type Display struct {
-	Awareness string // of DPI, as winapi names it
+	Awareness string // of DPI, as winapi names it; empty: this system has no such thing
 	Monitors  []driver.Monitor
 }
 

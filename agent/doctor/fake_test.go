@@ -26,6 +26,7 @@ type facts struct {
 	token      Token
 	others     []string
 	state      State
+	logFile    error
 	reached    Reached
 	idled      Idled
 
@@ -48,6 +49,7 @@ func (f *facts) TryInput(context.Context) (Tried, error)  { return f.tried, f.er
 func (f *facts) Token(string) Token                       { return f.token }
 func (f *facts) Others(string) ([]string, error)          { return f.others, f.err }
 func (f *facts) State(string) State                       { return f.state }
+func (f *facts) LogFile(string) error                     { return f.logFile }
 func (f *facts) Reach(context.Context, Settings) Reached  { return f.reached }
 func (f *facts) Idle(context.Context, Settings) Idled     { return f.idled }
 func (f *facts) Automation(context.Context) error {
@@ -84,7 +86,7 @@ func well() *facts {
 // settled are the settings of an agent that is a service.
 func settled() Settings {
 	return Settings{
-		Server: "reprise.example:7443", CAFile: "ca.pem", TokenFile: "token", StateDir: "state", SecretsDir: "secrets",
+		Server: "reprise.example:7443", CAFile: "ca.pem", TokenFile: "token", StateDir: "state", LogFile: "agent.log", SecretsDir: "secrets",
 		Driver: driverSession, TypeMode: "scan_codes", MinDisplay: image.Pt(1200, 800), Idle: selfTestIdle, SelfTest: true,
 	}
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,11 +40,8 @@ func (*Local) Token(path string) Token {
 // State implements FileFacts.
 func (l *Local) State(path string) State {
 	st := State{}
-	folder := path
-	// One that is not there yet is made where its next folder is.
-	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && filepath.Dir(folder) != folder; _, err = os.Stat(folder) {
-		st.Missing, folder = true, filepath.Dir(folder)
-	}
+	folder := nearest(path)
+	st.Missing = folder != path
 	st.Write = writable(folder)
 	st.Free, st.FreeErr = l.freeSpace(folder)
 	if st.Missing {
@@ -63,8 +61,31 @@ func (l *Local) State(path string) State {
 	return st
 }
 
+// LogFile implements FileFacts. The file itself may be there, and is left as it is.
+func (*Local) LogFile(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return writable(nearest(filepath.Dir(path))) // full ones are put aside there
+}
+
+// nearest is the folder itself, or, where it is not there yet, the next one above that is.
+func nearest(folder string) string {
+	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && filepath.Dir(folder) != folder; _, err = os.Stat(folder) {
+		folder = filepath.Dir(folder)
+	}
+	return folder
+}
+
 // writable tries to make a file in a folder, and removes it.
 func writable(folder string) error {
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is no folder", folder)
+	}
 	f, err := os.CreateTemp(folder, "doctor-*")
 	if err != nil {
 		return err

@@ -110,3 +110,30 @@ func TestATokenFileIsReadAsTheAgentReadsIt(t *testing.T) {
 		t.Error(got.Err)
 	}
 }
+
+func TestALogFileThatCannotBeWrittenIsFoundWithoutMakingIt(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, []byte("a line\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := local(t)
+	for path, good := range map[string]bool{
+		file:                                       true,
+		filepath.Join(dir, "new.log"):              true,
+		filepath.Join(dir, "a", "b", "new.log"):    true,
+		filepath.Join(file, "agent.log"):           false,
+		filepath.Join(file, "a", "b", "agent.log"): false,
+		dir: false,
+	} {
+		if err := l.LogFile(path); (err == nil) != good {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"file"}, entries(t, dir)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if content, err := os.ReadFile(file); err != nil || string(content) != "a line\n" {
+		t.Errorf("%v, it holds %q", err, content)
+	}
+}

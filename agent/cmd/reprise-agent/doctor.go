@@ -145,8 +145,8 @@ func (e *examination) named() string {
 // inspected is what of the settings concerns the checks.
 func (e *examination) inspected(s settings) doctor.Settings {
 	return doctor.Settings{
-		Server: s.Server, CAFile: s.CAFile, TokenFile: s.TokenFile, StateDir: s.StateDir, SecretsDir: s.SecretsDir,
-		Driver: s.Driver, User: s.User, TypeMode: s.TypeMode, MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height),
+		Server: s.Server, CAFile: s.CAFile, TokenFile: s.TokenFile, StateDir: s.StateDir, LogFile: s.LogFile, SecretsDir: s.SecretsDir,
+		Driver: s.Driver, Display: s.Display, User: s.User, TypeMode: s.TypeMode, MinDisplay: image.Pt(s.MinDisplay.Width, s.MinDisplay.Height),
 		KeepaliveTime: s.KeepaliveTime, KeepaliveTimeout: s.KeepaliveTimeout,
 		Window: e.window, Idle: e.idle, SelfTest: e.selfTest,
 	}

@@ -61,6 +61,25 @@ func TestDoctorEndsWith1WhenItFoundAFault(t *testing.T) {
 	}
 }
 
+// Each of them keeps the agent from working.
+func TestDoctorLooksAtTheLogAndTheDisplayThatAreGiven(t *testing.T) {
+	dir := t.TempDir()
+	p := newPlane(t)
+	args := []string{"--json", "--machine", "m", "--state-dir", dir, "--server", p.address}
+	for id, more := range map[string][]string{
+		"log-file": {"--driver", "virtual", "--desktop", "h:1", "--log-file", filepath.Join(write(t, dir, "file", ""), "agent.log")},
+		"desktop":  {"--driver", "x11", "--display", ":9077"},
+	} {
+		if id == "desktop" && defaultDriver != driverX11 {
+			continue // there are no X displays on this system
+		}
+		out, _, err := examined(t, dir, nil, append(args, more...)...)
+		if got := reported(t, out, id); exitCode(err) != exitFault || got.Result != doctor.Fault {
+			t.Errorf("%v, %+v", err, got)
+		}
+	}
+}
+
 func TestDoctorPrintsALineForEachCheckAndCountsThem(t *testing.T) {
 	out, said, err := examined(t, t.TempDir(), nil, "--machine", "m", "--state-dir", t.TempDir(), "--server", "127.0.0.1:1", "--driver", "virtual", "--desktop", "h:1", "--min-display", "1x1")
 	if exitCode(err) != exitFault || said != "" {
