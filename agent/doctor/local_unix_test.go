@@ -37,6 +37,16 @@ func TestB26_TheModeSaysWhoElseMayRead(t *testing.T) {
 	}
 }
 
+func TestALogFileNeedsAFolderThatTakesFiles(t *testing.T) {
+	const folder = "/proc" // which takes none, not even root's
+	if _, err := os.Stat(folder); err != nil {
+		t.Skipf("no folder here refuses root: %v", err)
+	}
+	if err := local(t).LogFile(folder + "/logs/agent.log"); err == nil {
+		t.Error("it can be written")
+	}
+}
+
 // onDisplay is this machine with an agent that drives an X display.
 func onDisplay(t *testing.T, display string) *Local {
 	t.Helper()
