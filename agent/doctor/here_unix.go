@@ -51,7 +51,7 @@ func (l *Local) Close() error {
 func (h here) Desktop(ctx context.Context) (Desktop, error) {
 	switch {
 	case h.lost != nil:
-		return Desktop{State: desktop.State{Kind: desktop.Disconnected, Detail: h.lost.Error()}}, nil
+		return Desktop{State: desktop.State{Kind: desktop.Disconnected, Detail: h.lost.Error()}}, nil //nolint:nilerr // that is the state
 	case h.desk == nil:
 		return Desktop{}, ErrNotHere
 	}
