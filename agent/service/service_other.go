@@ -31,4 +31,4 @@ func (*EventLog) Close() error { return nil }
 // OwnedByAdministrators is ErrUnsupported on this system.
 func OwnedByAdministrators(string) (bool, error) { return false, ErrUnsupported }
 
-func icacls(context.Context, ...string) error { return ErrUnsupported }
+func own(string, string) error { return ErrUnsupported }

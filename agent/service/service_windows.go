@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/windows/svc"
 	"golang.org/x/sys/windows/svc/eventlog"
@@ -26,6 +22,8 @@ const (
 	errorServiceNotActive     = syscall.Errno(1062)
 	errorNotByManager         = syscall.Errno(1063)
 	errorServiceMarkedDeleted = syscall.Errno(1072)
+	errorInvalidOwner         = syscall.Errno(1307)
+	errorPrivilegeNotHeld     = syscall.Errno(1314)
 )
 
 // Run runs a program as the service, for the service control manager that has started
@@ -143,17 +141,11 @@ func OwnedByAdministrators(path string) (bool, error) {
 	return winapi.System{}.OwnedByAdministrators(path)
 }
 
-// icacls sets rights with the program of that name, which every Windows has.
-func icacls(ctx context.Context, args ...string) error {
-	root := os.Getenv("SystemRoot")
-	if root == "" {
-		root = `C:\Windows`
+// own keeps others out of a file or folder. ErrNotElevated: this process may not.
+func own(path, account string) error {
+	err := winapi.System{}.Own(path, account)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errorInvalidOwner) || errors.Is(err, errorPrivilegeNotHeld) {
+		return fmt.Errorf("%w (%w)", ErrNotElevated, err)
 	}
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
-	defer stop()
-	out, err := exec.CommandContext(ctx, filepath.Join(root, "System32", "icacls.exe"), args...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("icacls: %w: %s", err, strings.TrimSpace(string(out)))
-	}
-	return nil
+	return err
 }
