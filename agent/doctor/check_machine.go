@@ -101,6 +101,10 @@ func judgeSession(one supervise.Session, all Sessions) answer {
 func listed(all Sessions) string {
 	var parts []string
 	for _, s := range all.List {
+		if s.Unseen != nil {
+			parts = append(parts, fmt.Sprintf("%d, not known: %v", s.ID, s.Unseen))
+			continue
+		}
 		if s.User == "" {
 			parts = append(parts, fmt.Sprintf("%d of nobody", s.ID))
 			continue

@@ -135,6 +135,9 @@ func TestB11_TheSessionIsTheOneThatTheHelperWouldBeIn(t *testing.T) {
 		{"its own session without a screen", own(gone), Warning, "no screen shows"},
 		{"its own session", own(ann), OK, `DESK\ann`},
 		{"another kind of desktop", func(_ *facts, s *Settings) { s.Driver = "virtual" }, OK, "sessions: 1 of"},
+		{"a session of which Windows tells nothing", func(f *facts, _ *Settings) {
+			f.sessions.List = append(f.sessions.List, supervise.Session{ID: 7, Unseen: errors.New("access is denied")})
+		}, OK, "7, not known: access is denied"},
 	})
 }
 
