@@ -4,6 +4,8 @@ package cases
 
 import (
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -93,7 +95,15 @@ func TestService_B11_ItsHelperDrivesTheDesktop(t *testing.T) {
 
 // B11: a service that would drive the desktop itself finds none, does nothing and says so.
 func TestService_B11_ItDoesNotDriveTheDesktopItself(t *testing.T) {
-	th := openService(t, three, "--driver", "windows")
+	th := openService(t, three)
+	if out, err := th.service("install", append(th.AgentFlags(), "--force", "--driver", "windows")...); err == nil || !strings.Contains(out, "a service sees no desktop") {
+		t.Errorf("install with driver windows: %v\n%s", err, out)
+	}
+	// Somebody may write it into the settings all the same.
+	settings, err := os.OpenFile(filepath.Join(os.Getenv("WINEPREFIX"), "drive_c/ProgramData/reprise/agent.yaml"), os.O_WRONLY|os.O_APPEND, 0)
+	th.must(err)
+	_, err = settings.WriteString("\ndriver: windows\n")
+	th.must(errors.Join(err, settings.Close()))
 	th.mustService("start")
 	var m *reprisev1.Machine
 	th.until("the machine is connected", func() bool {
