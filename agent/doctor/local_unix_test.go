@@ -3,12 +3,9 @@
 package doctor
 
 import (
-	"bufio"
-	"context"
 	"image"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,16 +31,6 @@ func TestB26_TheModeSaysWhoElseMayRead(t *testing.T) {
 	}
 	if _, err := l.Others(path + "x"); err == nil {
 		t.Error("of a file that is not there it was said who may read it")
-	}
-}
-
-func TestALogFileNeedsAFolderThatTakesFiles(t *testing.T) {
-	const folder = "/proc" // which takes none, not even root's
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("no folder here refuses root: %v", err)
-	}
-	if err := local(t).LogFile(folder + "/logs/agent.log"); err == nil {
-		t.Error("it can be written")
 	}
 }
 
@@ -74,44 +61,4 @@ func TestADisplayThatCannotBeOpenedIsADisconnectedDesktop(t *testing.T) {
 			t.Errorf("the monitors of %q: %v", display, err)
 		}
 	}
-}
-
-func TestADisplayIsLookedAtAsTheDriverSeesIt(t *testing.T) {
-	display := xvfb(t, "800x600x24")
-	l := onDisplay(t, display)
-	if d, err := l.Desktop(t.Context()); err != nil || !d.State.Usable() || d.Input != display {
-		t.Errorf("%+v, %v", d, err)
-	}
-	if d, err := l.Display(t.Context()); err != nil || len(d.Monitors) != 1 || d.Monitors[0].Bounds != image.Rect(0, 0, 800, 600) {
-		t.Errorf("%+v, %v", d, err)
-	}
-}
-
-// xvfb starts a display of its own and ends it with the test.
-func xvfb(t *testing.T, size string) string {
-	t.Helper()
-	program, err := exec.LookPath("Xvfb")
-	if err != nil {
-		t.Skipf("there is no X display to look at: %v", err)
-	}
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = read.Close() }()
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), program, "-displayfd", "3", "-screen", "0", size, "-nolisten", "tcp", "-noreset")
-	cmd.ExtraFiles = []*os.File{write}
-	if err = cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = write.Close()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	number, err := bufio.NewReader(read).ReadString('\n')
-	if err != nil {
-		t.Fatalf("Xvfb did not start: %v", err)
-	}
-	return ":" + strings.TrimSpace(number)
 }

@@ -165,6 +165,28 @@ func TestAStopFromBeforeStandsAtEachHelperUntilItIsTakenBack(t *testing.T) {
 	})
 }
 
+// A helper that was held after the stop was taken back would be held for ever.
+func TestAStopIsTakenBackAtAHelperThatIsJustBeingToldOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDesktop(t)
+		must(t, d.Hold(t.Context(), driver.Act{Kind: driver.Stopped, By: "stop key", At: time.Now()}))
+		f := &full{hold: func() { time.Sleep(time.Second) }}
+		back := make(chan error, 1)
+		go func() {
+			time.Sleep(500 * time.Millisecond) // the helper is being told
+			back <- d.GoOn(t.Context())
+		}()
+		serve(t, d, pipe, of(f))
+		must(t, <-back)
+		must(t, d.Do(t.Context(), driver.Type{}))
+		synctest.Wait()
+		calls := slices.DeleteFunc(f.calls(), func(c string) bool { return c == "attend" })
+		if diff := cmp.Diff([]string{"release", "hold stop key", "go on", "do"}, calls); diff != "" {
+			t.Errorf("the helper was asked (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // Whoever attends later is told of the stop that stands first, and once: the helper says
 // it too.
 func TestAStopThatStandsIsToldAgainFirstAndOnce(t *testing.T) {

@@ -91,6 +91,7 @@ type full struct {
 	bare
 	elements func(window string, e driver.Element) ([]driver.Found, error)
 	attend   func(ctx context.Context, told func(driver.Act)) error
+	hold     func()
 	goOn     func() error
 	announce func(around image.Rectangle, d time.Duration) error
 	shown    chan driver.Notice // nil: not looked at
@@ -110,6 +111,9 @@ func (f *full) Attend(ctx context.Context, told func(driver.Act)) error {
 }
 
 func (f *full) Hold(_ context.Context, stop driver.Act) error {
+	if f.hold != nil {
+		f.hold()
+	}
 	f.note("hold " + stop.By)
 	return nil
 }

@@ -65,7 +65,9 @@ func TestTheServicesAgentLogsToItsFileAndWarnsInTheEventLog(t *testing.T) {
 	}
 }
 
-func TestTheServicesAgentSaysWhyItCannotWork(t *testing.T) {
+// inUse is a state directory that another process has, until the test ends.
+func inUse(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	fs, err := spool.Dir(dir)
 	if err != nil {
@@ -75,7 +77,12 @@ func TestTheServicesAgentSaysWhyItCannotWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = lock.Close() }()
+	t.Cleanup(func() { _ = lock.Close() })
+	return dir
+}
+
+func TestTheServicesAgentSaysWhyItCannotWork(t *testing.T) {
+	dir := inUse(t)
 	const here = "machine: m\ndriver: virtual\ndesktop: 127.0.0.1:1\nserver: 127.0.0.1:1\n"
 	for name, tt := range map[string]struct {
 		config string
@@ -95,16 +102,7 @@ func TestTheServicesAgentSaysWhyItCannotWork(t *testing.T) {
 
 // The exit code of a service that was asked to stop does not tell of its failure.
 func TestTheServicesAgentLogsAFailureOnItsWayOut(t *testing.T) {
-	dir := t.TempDir()
-	fs, err := spool.Dir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := fs.Lock()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = lock.Close() }()
+	dir := inUse(t)
 	ctx, stop := context.WithCancelCause(t.Context())
 	h := service.Host{Ready: func() { stop(service.ErrStopped) }}
 	log, err := asService(ctx, t, h, "machine: m\ndriver: virtual\ndesktop: 127.0.0.1:1\nserver: 127.0.0.1:1\nstate-dir: "+dir+"\n")

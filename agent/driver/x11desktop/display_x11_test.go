@@ -15,10 +15,11 @@ import (
 
 	"github.com/reprise-rpa/reprise/agent/desktop"
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
 )
 
 func TestStateSaysWhetherTheDisplayIsThereAndLargeEnough(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	for _, c := range []struct {
 		name   string
 		config Config
@@ -43,7 +44,7 @@ func TestStateSaysWhetherTheDisplayIsThereAndLargeEnough(t *testing.T) {
 }
 
 func TestCapsLockDoesNotChangeWhatIsTyped(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	w := newClient(t, display).openWindow(t, 0, "caps", "Client")
 	l, err := d.connect(t.Context())
@@ -71,7 +72,7 @@ func TestCapsLockDoesNotChangeWhatIsTyped(t *testing.T) {
 }
 
 func TestReleaseTakesAwayWhatADeadDriverLeftBound(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	dying, err := dial(t.Context(), d.config)
 	if err != nil {
@@ -106,7 +107,7 @@ func TestReleaseTakesAwayWhatADeadDriverLeftBound(t *testing.T) {
 }
 
 func TestMoreForeignCharactersThanSpareKeysAllArrive(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	w := newClient(t, display).openWindow(t, 0, "greek", "Client")
 	var text strings.Builder
@@ -128,7 +129,7 @@ func TestMoreForeignCharactersThanSpareKeysAllArrive(t *testing.T) {
 }
 
 func TestLongTextIsPastedInPieces(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	w := newClient(t, display).openWindow(t, 0, "long", "Client")
 	text := strings.Repeat("INSERT INTO séjours VALUES (1, 'é€');\n", 10000)
@@ -139,7 +140,7 @@ func TestLongTextIsPastedInPieces(t *testing.T) {
 }
 
 func TestDriverComesBackAfterTheDisplayWasAway(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	l, err := d.connect(t.Context())
 	if err != nil {
@@ -156,7 +157,7 @@ func TestDriverComesBackAfterTheDisplayWasAway(t *testing.T) {
 }
 
 func TestDisplayThatDoesNotAnswerHoldsNothingUp(t *testing.T) {
-	display, server := startXvfbProcess(t, "1280x800x24")
+	display, server := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display, Answer: 300 * time.Millisecond})
 	if _, err := d.Monitors(t.Context()); err != nil {
 		t.Fatal(err)

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
 )
 
 func TestFaultPointFindsTheGestureHalfDone(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	f := &fixture{driver: open(t, Config{Display: display}), client: newClient(t, display)}
 	w := f.OpenWindow(t, "half done")
 	points, err := faultpoint.Listen()

@@ -11,6 +11,7 @@ import (
 	"github.com/jezek/xgb/xproto"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
 )
 
 // manager is as much of a window manager as a client can tell: it says that it
@@ -76,7 +77,7 @@ func (m *manager) serve() {
 }
 
 func TestFocusAsksTheWindowManager(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	c := newClient(t, display)
 	lower, upper := c.openWindow(t, 0, "lower", "Client"), c.openWindow(t, 1, "upper", "Client")
@@ -92,7 +93,7 @@ func TestFocusAsksTheWindowManager(t *testing.T) {
 }
 
 func TestFocusThatTheWindowManagerRefusesIsNotBelieved(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	c := newClient(t, display)
 	lower, upper := c.openWindow(t, 0, "lower", "Client"), c.openWindow(t, 1, "upper", "Client")
@@ -104,7 +105,7 @@ func TestFocusThatTheWindowManagerRefusesIsNotBelieved(t *testing.T) {
 }
 
 func TestPasteKeyFollowsTheWindowsClass(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display, TerminalClasses: []string{"Terminal"}})
 	c := newClient(t, display)
 	c.openWindow(t, 0, "editor", "Client")

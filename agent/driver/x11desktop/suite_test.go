@@ -16,7 +16,7 @@ import (
 )
 
 func TestX11DesktopKeepsTheDriversPromises(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	drivertest.Run(t, func(t *testing.T) drivertest.Fixture {
 		return &fixture{display: display, driver: open(t, Config{Display: display, Settle: 50 * time.Millisecond}), client: newClient(t, display)}
 	})

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
+	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
 	"github.com/reprise-rpa/reprise/agent/vision"
 )
 
@@ -83,7 +84,7 @@ func keep(t *testing.T, name string, img image.Image) {
 }
 
 func TestTerminalGetsTypedAndPastedTextToTheLetter(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	dir := t.TempDir()
 	ready, file := filepath.Join(dir, "ready"), filepath.Join(dir, "written")
@@ -117,7 +118,7 @@ func TestTerminalGetsTypedAndPastedTextToTheLetter(t *testing.T) {
 }
 
 func TestScreenshotShowsWhatWasTyped(t *testing.T) {
-	display := startXvfb(t, "1280x800x24")
+	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
 	w := startXterm(t, d, display, "typing", "cat")
 	do(t, d, driver.Focus{WindowID: w.ID})
