@@ -94,7 +94,8 @@ func (r *Registry) machine(id string) *machine {
 // that held it before is ended. opened tells the machine's owner before anybody
 // else can claim, so that it learns of sessions in their order; when it fails, the
 // machine is held by nobody. Otherwise Release must follow. Claims wait for each
-// other; when ctx ends first, its cause is returned.
+// other; when ctx ends first, its cause is returned. A session whose ctx has ended
+// ends nobody: its agent has cut it, and may hold the machine by a newer one.
 func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opened func() error) error {
 	m := r.machine(machineID)
 	select {
@@ -116,13 +117,10 @@ func (r *Registry) Claim(ctx context.Context, machineID string, s Session, opene
 // take follows a claim to its end, asks the holder when it must and ends it when it
 // has lost the machine. It returns why the claim is refused.
 func (r *Registry) take(ctx context.Context, m *machine, s *Session) error {
-	c, holder := r.decide(m, s, func(seat *Seat) Claimed { return seat.Claim(s.ID, s.SpoolID) })
+	c, holder := r.decide(ctx, m, s, func(seat *Seat) Claimed { return seat.Claim(s.ID, s.SpoolID) })
 	for c.Probe != "" {
 		probed, answered := c.Probe, probe(ctx, holder)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		c, holder = r.decide(m, s, func(seat *Seat) Claimed { return seat.Probed(s.ID, s.SpoolID, probed, answered) })
+		c, holder = r.decide(ctx, m, s, func(seat *Seat) Claimed { return seat.Probed(s.ID, s.SpoolID, probed, answered) })
 	}
 	r.changed(m.view.ID)
 	if c.Ends != "" {
@@ -131,11 +129,14 @@ func (r *Registry) take(ctx context.Context, m *machine, s *Session) error {
 	return c.Err
 }
 
-// decide asks the machine's seat and notes what follows. The session that it returns
-// held the machine before; nil: nobody did.
-func (r *Registry) decide(m *machine, s *Session, ask func(*Seat) Claimed) (Claimed, *Session) {
+// decide asks the machine's seat and notes what follows; once ctx has ended it only
+// refuses. The session that it returns held the machine before; nil: nobody did.
+func (r *Registry) decide(ctx context.Context, m *machine, s *Session, ask func(*Seat) Claimed) (Claimed, *Session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if ctx.Err() != nil { // asked under the lock: whoever was granted it before may be why
+		return Claimed{Err: context.Cause(ctx)}, nil
+	}
 	before, c := m.holder, ask(&m.seat)
 	switch {
 	case c.Granted:

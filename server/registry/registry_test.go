@@ -34,6 +34,26 @@ func TestTheSameAgentTakesOverAtOnce(t *testing.T) {
 	})
 }
 
+// A stream that was cut just after its hello is served later than the one that
+// followed it, now and then: it must not end that one.
+func TestASessionThatIsOverEndsNobody(t *testing.T) {
+	cut := errors.New("cut")
+	for range 20 { // a claim that is free and a context that is over are both ready
+		var r Registry
+		var older, newer error
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cut)
+		claim(t, &r, session("s2", "spool", &newer, true))
+		err := r.Claim(ctx, "M", session("s1", "spool", &older, true), func() error { t.Error("it was opened"); return nil })
+		if !errors.Is(err, cut) || newer != nil {
+			t.Fatalf("Claim = %v; the newer one was ended by %v", err, newer)
+		}
+		if got := r.Machines()[0].SessionID; got != "s2" {
+			t.Fatalf("the machine is held by %q", got)
+		}
+	}
+}
+
 func TestALateCleanUpRemovesOnlyItsOwn(t *testing.T) {
 	var r Registry
 	var ended error
