@@ -71,17 +71,15 @@ func (l *Link) Reset() {
 // without a sign to either end. Later connections pass.
 func (l *Link) BlackHole() { l.each(func(p *pair) { p.set(func() { p.swallow = true }) }) }
 
-// Stall holds back everything on the connections that exist now, both ways, for
-// a time; then it all arrives in order.
-func (l *Link) Stall(d time.Duration) {
-	l.each(func(p *pair) {
-		open := make(chan struct{})
-		p.set(func() { p.gate = open })
-		time.AfterFunc(d, func() {
-			p.set(func() { p.gate = nil })
-			close(open)
-		})
-	})
+// Stall holds everything back for a time.
+func (l *Link) Stall(d time.Duration) { time.AfterFunc(d, l.Hold()) }
+
+// Hold holds back everything on the connections that exist now, both ways, until
+// release is called; then it all arrives in order.
+func (l *Link) Hold() (release func()) {
+	open := make(chan struct{})
+	l.each(func(p *pair) { p.set(func() { p.gate = open }) })
+	return sync.OnceFunc(func() { close(open) })
 }
 
 // CutInsideFrame ends each connection that exists now in the middle of the next
@@ -109,7 +107,7 @@ func (l *Link) accept() {
 			_ = agent.Close()
 			continue
 		}
-		p := &pair{agent: agent, server: server}
+		p := &pair{agent: agent, server: server, gone: make(chan struct{})}
 		l.mu.Lock()
 		l.pairs[p] = struct{}{}
 		l.mu.Unlock()
@@ -128,10 +126,12 @@ func (l *Link) accept() {
 // pair is one connection through the link.
 type pair struct {
 	agent, server net.Conn
+	gone          chan struct{} // closed with the connection
+	once          sync.Once
 
 	mu      sync.Mutex
 	swallow bool
-	gate    chan struct{} // nil: open
+	gate    chan struct{} // closed: open; nil: there was none
 	cut     [2]bool
 }
 
@@ -142,6 +142,7 @@ func (p *pair) set(f func()) {
 }
 
 func (p *pair) close() {
+	p.once.Do(func() { close(p.gone) })
 	_ = p.agent.Close()
 	_ = p.server.Close()
 }
@@ -184,7 +185,11 @@ func (p *pair) forward(to io.Writer, from io.Reader, n int, d Direction, mayCut 
 	gate := p.gate
 	p.mu.Unlock()
 	if gate != nil {
-		<-gate
+		select {
+		case <-gate:
+		case <-p.gone:
+			return false
+		}
 	}
 	p.mu.Lock()
 	swallow, cut := p.swallow, p.cut[d] && mayCut

@@ -74,6 +74,12 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 // Line waits for a line that contains text and returns it.
 func (p *Process) Line(ctx context.Context, text string) (string, error) {
 	for seen := 0; ; {
+		over := false // asked first: what it said before its end is looked through then
+		select {
+		case <-p.done:
+			over = true
+		default:
+		}
 		p.mu.Lock()
 		lines, news := p.lines[seen:], p.news
 		seen = len(p.lines)
@@ -83,10 +89,12 @@ func (p *Process) Line(ctx context.Context, text string) (string, error) {
 				return l, nil
 			}
 		}
+		if over {
+			return "", fmt.Errorf("%s: %w: %v; it said: %s", p.Name, ErrGone, p.err, p.Output())
+		}
 		select {
 		case <-news:
 		case <-p.done:
-			return "", fmt.Errorf("%s: %w: %w; it said: %s", p.Name, ErrGone, p.err, p.Output())
 		case <-ctx.Done():
 			return "", fmt.Errorf("%s: waiting for %q: %w", p.Name, text, context.Cause(ctx))
 		}
