@@ -36,7 +36,7 @@ func check(t *testing.T, page string) Result {
 			t.Fatal(err)
 		}
 	}
-	r, err := Check(t.Context(), Config{Root: root, Bin: filepath.Join(root, "bin"), Limit: 10 * time.Second}, "docs/page.md")
+	r, err := Check(t.Context(), Config{Root: root, Bin: filepath.Join(root, "bin"), Limit: 5 * time.Minute}, "docs/page.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,6 +153,27 @@ func TestWhatDiffersFromRunToRunMatchesAndNothingElse(t *testing.T) {
 				t.Errorf("matches = %v", got)
 			}
 		})
+	}
+}
+
+// Ports that were asked for and given back at once would meet sooner or later.
+func TestAPortIsOnePagesAlone(t *testing.T) {
+	var at places
+	seen := map[string]bool{}
+	for range 200 {
+		address, err := at.reserve("7443", "7500", "9443")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for port, private := range address {
+			if seen[private] {
+				t.Fatalf("%s of two stands for %s", private, port)
+			}
+			seen[private] = true
+		}
+	}
+	if err := at.leave(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,13 +1,15 @@
 package docscheck
 
 import (
+	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/reprise-rpa/reprise/internal/testkit"
 )
 
 // places are a page's addresses, folders and users, and the private ones that stand
@@ -15,6 +17,16 @@ import (
 type places struct {
 	public, private *strings.Replacer
 	environment     []string
+	ports           []func() error // gives each back
+}
+
+// leave gives the ports back.
+func (p places) leave() error {
+	var errs []error
+	for _, release := range p.ports {
+		errs = append(errs, release())
+	}
+	return errors.Join(errs...)
 }
 
 // folders are the folders of a host that pages write, each below the root that the
@@ -30,17 +42,20 @@ var folders = []struct {
 var accounts = []string{"reprise", "clerk"}
 
 // choose finds private places below a scratch folder.
-func choose(scratch, bin string) (places, error) {
+func choose(scratch, bin string) (at places, err error) {
 	var out, back []string
-	address := map[string]string{}
-	for _, port := range []string{"7443", "7500", "9443"} {
-		free, err := freePort()
+	defer func() {
 		if err != nil {
-			return places{}, err
+			err = errors.Join(err, at.leave())
 		}
+	}()
+	address, err := at.reserve("7443", "7500", "9443")
+	if err != nil {
+		return at, err
+	}
+	for port, private := range address {
 		public := "127.0.0.1:" + port
-		address[port] = fmt.Sprintf("127.0.0.1:%d", free)
-		out, back = append(out, public, address[port]), append(back, address[port], public)
+		out, back = append(out, public, private), append(back, private, public)
 	}
 	// What is offered to a network, and asked for over it, stays on this host.
 	out = append(out, "0.0.0.0:7443", address["7443"], "reprise.example.org:7443", address["7443"])
@@ -53,27 +68,40 @@ func choose(scratch, bin string) (places, error) {
 		}
 		// Programs run as users of their own; what they may see is up to the page.
 		if err := os.MkdirAll(made, 0o755); err != nil { //nolint:gosec // as on any host
-			return places{}, fmt.Errorf("docscheck: %w", err)
+			return at, fmt.Errorf("docscheck: %w", err)
 		}
 		out, back = append(out, folder.path+"/", private+"/", folder.path, private), append(back, private, folder.path)
 	}
 	if err := os.Chmod(scratch, 0o711); err != nil { //nolint:gosec // the users below must get through
-		return places{}, fmt.Errorf("docscheck: %w", err)
+		return at, fmt.Errorf("docscheck: %w", err)
 	}
 	users, err := stand()
 	if err != nil {
-		return places{}, err
+		return at, err
 	}
-	env := os.Environ()
+	at.environment = os.Environ()
 	for name, value := range map[string]string{
 		"PATH": bin + string(os.PathListSeparator) + os.Getenv("PATH"), "REPRISE_SERVER": address["7443"],
 		"RPA_LISTEN": address["7443"], "RPA_SERVER": address["7443"], "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8",
 	} {
-		env = append(env, name+"="+value)
+		at.environment = append(at.environment, name+"="+value)
 	}
-	return places{
-		public: strings.NewReplacer(back...), private: strings.NewReplacer(slices.Concat(users, out)...), environment: env,
-	}, nil
+	at.public, at.private = strings.NewReplacer(back...), strings.NewReplacer(slices.Concat(users, out)...)
+	return at, nil
+}
+
+// reserve returns an address for each port. Until leave it is the page's alone.
+func (p *places) reserve(ports ...string) (map[string]string, error) {
+	address := map[string]string{}
+	for _, port := range ports {
+		private, release, err := testkit.ReservePort()
+		if err != nil {
+			return nil, fmt.Errorf("docscheck: %w", err)
+		}
+		p.ports = append(p.ports, release)
+		address[port] = private
+	}
+	return address, nil
 }
 
 // stand says who stands for the accounts. For root that is nobody, who may do as
@@ -97,15 +125,4 @@ func stand() ([]string, error) {
 			"-o "+account+" -g "+account, "-o "+one.Uid+" -g "+one.Gid, "chown "+account+":"+account, "chown "+one.Uid+":"+one.Gid)
 	}
 	return pairs, nil
-}
-
-// freePort asks for a port that nobody listens on. Somebody else may take it
-// before the page does; the page then fails with a message that says so.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("docscheck: %w", err)
-	}
-	defer func() { _ = l.Close() }() // nothing was accepted
-	return l.Addr().(*net.TCPAddr).Port, nil
 }

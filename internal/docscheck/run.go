@@ -14,7 +14,7 @@ import (
 )
 
 // run runs the page's commands. Its error says that it could not begin.
-func (c *checker) run(ctx context.Context) error {
+func (c *checker) run(ctx context.Context) (err error) {
 	if !slices.ContainsFunc(c.page.blocks, func(b block) bool { return b.language == "sh" && b.kind() != skipped }) {
 		for _, b := range c.page.blocks {
 			if b.language == "sh" {
@@ -32,6 +32,7 @@ func (c *checker) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, at.leave()) }()
 	dir, err := c.workFolder(scratch)
 	if err != nil {
 		return err

@@ -10,8 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,9 +59,12 @@ func New(c Config) (*Stage, error) {
 		return nil, err
 	}
 	s.closers = append(s.closers, s.Faults.Close)
-	if s.Address, err = freeAddress(); err != nil {
+	// Of the server at each of its starts, also while there is none.
+	address, release, err := testkit.ReservePort()
+	if err != nil {
 		return nil, err
 	}
+	s.Address, s.closers = address, append(s.closers, release)
 	if s.Link, err = testkit.NewLink(s.Address); err != nil {
 		return nil, err
 	}
@@ -83,22 +84,6 @@ func (s *Stage) Close() error {
 		errs = append(errs, s.closers[i]())
 	}
 	return errors.Join(errs...)
-}
-
-// freeAddress returns a loopback address that is free now. The server needs the
-// same one after each restart, so its port is below those that the system gives to
-// connections by itself.
-func freeAddress() (string, error) {
-	const first, ports, tries = 20000, 12000, 20
-	var errs []error
-	for range tries {
-		ln, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(ports)))
-		if err == nil {
-			return ln.Addr().String(), ln.Close()
-		}
-		errs = append(errs, err)
-	}
-	return "", errors.Join(errs...)
 }
 
 // Say prints a line for people.
