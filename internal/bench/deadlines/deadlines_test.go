@@ -1,9 +1,10 @@
 package deadlines
 
 import (
-	"github.com/reprise-rpa/reprise/server/dispatch"
 	"testing"
 	"time"
+
+	"github.com/reprise-rpa/reprise/server/dispatch"
 )
 
 func TestEveryDeadlineIsTimedAndSweepsAreCompared(t *testing.T) {
@@ -22,6 +23,22 @@ func TestEveryDeadlineIsTimedAndSweepsAreCompared(t *testing.T) {
 	}
 	if r.BytesPerMachine < 2000 {
 		t.Errorf("a machine takes %d bytes, which no loop can do with", r.BytesPerMachine)
+	}
+}
+
+// On a slow machine sweeps take longer than there should be between two of them.
+func TestSlowSweepsAreWatchedToTheirEnd(t *testing.T) {
+	w, err := newWorld(t.Context(), Config{Machines: 2000, Sweeps: 3, SweepEvery: time.Millisecond}.filled())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { w.stop(errMeasured); <-w.ended }()
+	if err := w.fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var r Result
+	if err := w.watchSweeps(t.Context(), &r); err != nil || r.Sweep <= 0 || r.Swept.P50 <= 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

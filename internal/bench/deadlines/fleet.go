@@ -152,13 +152,17 @@ func name(machine int) string { return fmt.Sprintf("desk-%06d", machine) }
 
 // begin submits a replay of so many clicks to a machine and opens a session.
 func begin(ctx context.Context, fleet *dispatch.Fleet, machine string, clicks int, conn dispatch.Conn) error {
-	created := replay.Created{MachineID: machine, Workflow: "admission", Steps: slices.Repeat([]replay.Step{click}, clicks)}
-	loop := fleet.Loop(machine)
-	if err := loop.Post(ctx, dispatch.Submit{ReplayID: "replay-" + machine, Created: created, Reply: func(dispatch.Answer) {}}); err != nil {
+	if err := submit(ctx, fleet, machine, "replay-"+machine, clicks); err != nil {
 		return err
 	}
 	session := replay.Session{ID: "session-" + machine, SpoolID: "spool", BootID: "boot"}
-	return loop.Open(ctx, dispatch.Open{Session: dispatch.Session{Session: session, Usable: true}}, conn)
+	return fleet.Loop(machine).Open(ctx, dispatch.Open{Session: dispatch.Session{Session: session, Usable: true}}, conn)
+}
+
+// submit queues a replay of so many clicks on a machine.
+func submit(ctx context.Context, fleet *dispatch.Fleet, machine, id string, clicks int) error {
+	created := replay.Created{MachineID: machine, Workflow: "admission", Steps: slices.Repeat([]replay.Step{click}, clicks)}
+	return fleet.Loop(machine).Post(ctx, dispatch.Submit{ReplayID: id, Created: created, Reply: func(dispatch.Answer) {}})
 }
 
 var click = replay.Step{Kind: "click", Payload: make([]byte, 200), Critical: true, ChangesScreen: true, MaxRetries: -1}

@@ -36,6 +36,11 @@ func (w *world) watchSweeps(ctx context.Context, r *Result) error {
 	var list []sample
 	at := time.Now()
 	for seen := 0; seen < w.cfg.Sweeps; {
+		if len(list)%clicks == clicks-1 { // sweeps take as long as they take: there is always another click
+			if err := submit(ctx, w.fleet, machine, fmt.Sprintf("replay-%s-%d", machine, len(list)), clicks); err != nil {
+				return err
+			}
+		}
 		at = at.Add(w.cfg.Every)
 		next.Reset(time.Until(at))
 		select {
