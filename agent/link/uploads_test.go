@@ -238,23 +238,25 @@ func TestAPictureThatIsRefusedIsNotedInItsReport(t *testing.T) {
 // The report that names a picture is on the disk soon after: the picture must be there
 // before.
 func TestAPictureIsOnTheDiskBeforeItsReportIsWritten(t *testing.T) {
-	dir := t.TempDir()
-	store := pictures.Open(pictures.Config{Dir: dir})
-	ctx, stop := context.WithCancel(t.Context())
-	var running sync.WaitGroup
-	running.Go(func() { _ = store.Run(ctx) }) // it ends for no other reason
-	defer running.Wait()
-	defer stop()
-	e := NewEvidence(store, nil)
-	for seed := range 100 {
-		p := noise(seed, 100<<10)
-		if why := e.Keep(digest(p), p); why != "" {
-			t.Fatal(why)
+	synctest.Test(t, func(t *testing.T) { // in whose time no disk is too slow
+		dir := t.TempDir()
+		store := pictures.Open(pictures.Config{Dir: dir})
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = store.Run(ctx) }) // it ends for no other reason
+		defer running.Wait()
+		defer stop()
+		e := NewEvidence(store, nil)
+		for seed := range 100 {
+			p := noise(seed, 100<<10)
+			if why := e.Keep(digest(p), p); why != "" {
+				t.Fatal(why)
+			}
+			if _, err := os.Stat(filepath.Join(dir, digest(p))); err != nil {
+				t.Fatalf("picture %d: %v", seed, err)
+			}
 		}
-		if _, err := os.Stat(filepath.Join(dir, digest(p))); err != nil {
-			t.Fatalf("picture %d: %v", seed, err)
-		}
-	}
+	})
 }
 
 func TestADiskThatHangsHoldsAReportUpForAMomentAlone(t *testing.T) {
