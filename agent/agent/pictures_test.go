@@ -179,6 +179,7 @@ func TestAnAgentThatWasKilledStillBringsItsPictures(t *testing.T) {
 		w.server.Cut()
 		w.stop()
 		release()
+		synctest.Wait() // the server has seen the end of what it held
 		w.start(nil)
 		w.open()
 		got := w.brought(2)

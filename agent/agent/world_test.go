@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/reprise-rpa/reprise/agent/agent"
@@ -163,11 +164,13 @@ func (w *world) accept() *agenttest.Conn {
 	return c
 }
 
-// open takes the next stream and welcomes it.
+// open takes the next stream, welcomes it, and waits until the agent has done what
+// follows from that and has looked at its desktop.
 func (w *world) open() *agenttest.Conn {
 	w.t.Helper()
 	c := w.accept()
 	w.must(c.Welcome(&reprisev1.Welcome{SessionId: "s"}))
+	synctest.Wait()
 	return c
 }
 
