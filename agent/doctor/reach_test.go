@@ -36,12 +36,12 @@ import (
 type plane struct {
 	*health.Server
 	watched chan struct{} // gets one for each watch of its health
-	date    string        // header of its answers; empty: none
+	date    func() string // header of its answers; nil: none
 }
 
 func (p *plane) Check(ctx context.Context, r *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
-	if p.date != "" {
-		_ = grpc.SetHeader(ctx, metadata.Pairs("date", p.date))
+	if p.date != nil {
+		_ = grpc.SetHeader(ctx, metadata.Pairs("date", p.date()))
 	}
 	return p.Server.Check(ctx, r)
 }
@@ -99,6 +99,23 @@ func served(t *testing.T, serve func(net.Listener) error, stop func()) string {
 	go func() { defer close(ended); _ = serve(lis) }()
 	t.Cleanup(func() { stop(); <-ended })
 	return lis.Addr().String()
+}
+
+// closedPort is an address at which nothing listens until the test ends: its port is
+// taken by the near end of a connection.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lis.Close() })
+	conn, err := net.Dial("tcp", lis.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn.LocalAddr().String()
 }
 
 // certify makes a certificate for some addresses that vouches for itself, and a file
@@ -166,14 +183,7 @@ func TestHowFarACallComesIsTold(t *testing.T) {
 	modern.Protocols.SetUnencryptedHTTP2(true)
 	newer := served(t, modern.Serve, func() { _ = modern.Close() })
 	bare := grpc.NewServer()
-	lis, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	shut := lis.Addr().String()
-	if err := lis.Close(); err != nil {
-		t.Fatal(err)
-	}
+	shut := closedPort(t)
 	var unknownCA x509.UnknownAuthorityError
 	var otherName x509.HostnameError
 	var noTLS tls.RecordHeaderError
@@ -228,13 +238,13 @@ func TestANameThatIsNotKnownIsToldFromAPort(t *testing.T) {
 }
 
 func TestB23_TheTimeOfAnAnswerIsReadWhereItHasOne(t *testing.T) {
-	at := time.Now().Add(-time.Hour)
-	address := serve(t, &plane{date: at.UTC().Format(http.TimeFormat)}, insecure.NewCredentials())
+	behind := func() string { return time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat) }
+	address := serve(t, &plane{date: behind}, insecure.NewCredentials())
 	r := reach(t.Context(), Settings{Server: address})
 	if r.Clock == nil || (*r.Clock+time.Hour).Abs() > r.Precision+time.Second || r.Precision < time.Second/2 {
 		t.Errorf("%v, give or take %v", r.Clock, r.Precision)
 	}
-	address = serve(t, &plane{date: "yesterday"}, insecure.NewCredentials())
+	address = serve(t, &plane{date: func() string { return "yesterday" }}, insecure.NewCredentials())
 	if r = reach(t.Context(), Settings{Server: address}); r.Clock != nil || r.Stage != answered {
 		t.Errorf("%+v", r)
 	}
