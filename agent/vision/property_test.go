@@ -71,7 +71,7 @@ func searchesCompletely(t *rapid.T) {
 	if !ok {
 		t.Skip("no structure")
 	}
-	hits, best := scan(screen, tpl, minScore, nil)
+	hits, best := scan(screen, tpl, minScore, Options{}.ended)
 	got := map[image.Point]float64{}
 	for _, m := range hits {
 		got[m.Bounds.Min] = m.Score

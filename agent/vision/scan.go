@@ -51,8 +51,9 @@ func inBands(n int, do func(from, to int)) {
 }
 
 // scan scores every place of the screen. It returns all that reach the least
-// score, and the best one of all if it comes near it.
-func scan(screen plane, t *template, minScore float64, done <-chan struct{}) ([]Match, Match) {
+// score, and the best one of all if it comes near it. It is asked before each line, from
+// several goroutines, whether it is to end.
+func scan(screen plane, t *template, minScore float64, ended func() bool) ([]Match, Match) {
 	var grids [][]float32
 	for _, g := range t.grids {
 		grids = append(grids, boxes(screen, g.width, g.height))
@@ -60,7 +61,7 @@ func scan(screen plane, t *template, minScore float64, done <-chan struct{}) ([]
 	var lock sync.Mutex
 	bands := map[int]*band{}
 	inBands(screen.h-t.h+1, func(from, to int) {
-		b := &band{screen: screen, template: t, boxes: grids, minScore: minScore, done: done}
+		b := &band{screen: screen, template: t, boxes: grids, minScore: minScore, ended: ended}
 		b.raise()
 		b.scan(from, to)
 		lock.Lock()
@@ -86,7 +87,7 @@ type band struct {
 	template *template
 	boxes    [][]float32 // of each grid of the template
 	minScore float64
-	done     <-chan struct{}
+	ended    func() bool
 	hits     []Match
 	best     Match
 	least    float64 // score of a place that still matters
@@ -119,7 +120,7 @@ func (b *band) scan(from, to int) {
 			inner[i], b.inner[i] = &c, make([]float64, places)
 		}
 	}
-	for y := from; y < to && !ended(b.done); y++ {
+	for y := from; y < to && !b.ended(); y++ {
 		whole.slideTo(y)
 		whole.measure(t.w, b.sums, b.energies)
 		for i, c := range inner {

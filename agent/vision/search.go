@@ -21,10 +21,10 @@ func search(screen, anchor image.Image, o Options) ([]Match, Match, error) {
 	if anchor.Bounds().Empty() {
 		return nil, Match{}, fmt.Errorf("%w: the anchor is empty", ErrInvalid)
 	}
-	s := searcher{screen: screen, region: region, anchor: luma(anchor, anchor.Bounds()), minScore: o.MinScore, done: o.Done}
+	s := searcher{screen: screen, region: region, anchor: luma(anchor, anchor.Bounds()), minScore: o.MinScore, ended: o.ended}
 	for _, scales := range turns {
 		for _, scale := range scales {
-			if s.try(scale); ended(o.Done) {
+			if s.try(scale); o.ended() {
 				return nil, Match{}, ErrStopped
 			}
 		}
@@ -51,7 +51,7 @@ type searcher struct {
 	region   image.Rectangle
 	anchor   plane
 	minScore float64
-	done     <-chan struct{}
+	ended    func() bool // looked at before each line
 
 	plane   plane   // the region, once a size fitted
 	hits    []Match // of all sizes so far, in the region's coordinates
@@ -60,9 +60,9 @@ type searcher struct {
 }
 
 // ended says whether a search is to end.
-func ended(done <-chan struct{}) bool {
+func (o Options) ended() bool {
 	select {
-	case <-done:
+	case <-o.Done:
 		return true
 	default:
 		return false
@@ -78,7 +78,7 @@ func (s *searcher) try(scale float64) {
 	if s.plane.pix == nil {
 		s.plane = luma(s.screen, s.region)
 	}
-	hits, best := scan(s.plane, t, s.minScore, s.done)
+	hits, best := scan(s.plane, t, s.minScore, s.ended)
 	s.hits = append(s.hits, hits...)
 	if best.Score > s.best.Score {
 		s.best = best

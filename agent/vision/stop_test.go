@@ -2,30 +2,41 @@ package vision
 
 import (
 	"errors"
+	"image"
 	"testing"
-	"time"
 
 	"github.com/reprise-rpa/reprise/agent/vision/screens"
 )
 
 // It is stopped within a line: what a whole search takes is mostly its lines.
 func TestASearchEndsWhenItIsStopped(t *testing.T) {
-	s := screens.Kinds()[3].Missing(largeScreen, square64, 1)
+	s := screens.Kinds()[3].Missing(image.Pt(320, 200), square64, 1)
 	done := make(chan struct{})
-	close(done)
-	began := time.Now()
-	for range 4 {
-		if _, err := Find(s.Screen, s.Anchor, Options{MinScore: 0.95, Done: done}); !errors.Is(err, ErrStopped) {
-			t.Fatalf("Find = %v", err)
-		}
-	}
-	stopped := time.Since(began)
-	began = time.Now()
-	if _, err := Find(s.Screen, s.Anchor, Options{MinScore: 0.95, Done: make(chan struct{})}); !errors.Is(err, ErrNotFound) {
+	o := Options{MinScore: 0.95, Done: done}
+	if _, err := Find(s.Screen, s.Anchor, o); !errors.Is(err, ErrNotFound) {
 		t.Errorf("Find = %v", err)
 	}
-	if whole := time.Since(began); stopped/4 > whole/2 {
-		t.Errorf("a search that was stopped took %v, a whole one %v", stopped/4, whole)
+	close(done)
+	if _, err := Find(s.Screen, s.Anchor, o); !errors.Is(err, ErrStopped) {
+		t.Errorf("Find = %v", err)
+	}
+	const after = 3 // lines
+	looks := 0
+	search := searcher{
+		screen: s.Screen, region: s.Screen.Bounds(), anchor: luma(s.Anchor, s.Anchor.Bounds()), minScore: o.MinScore,
+	}
+	tpl, err := search.template(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &band{screen: luma(s.Screen, s.Screen.Bounds()), template: tpl, minScore: o.MinScore, ended: func() bool { looks++; return looks > after }}
+	for _, g := range tpl.grids {
+		b.boxes = append(b.boxes, boxes(b.screen, g.width, g.height))
+	}
+	b.raise()
+	b.scan(0, b.screen.h-tpl.h+1)
+	if looks != after+1 {
+		t.Errorf("it looked %d times whether it is to end, of which the %d. said so", looks, after+1)
 	}
 }
 
