@@ -122,7 +122,8 @@ func TestOwnInputIsToldOnceASecondForEachDeviceAndNeverWhichKey(t *testing.T) {
 			m := newFake()
 			g := guard(t, m, Config{Settings: Settings{OwnInput: on}})
 			told := attend(t, g)
-			for range 30 { // three seconds
+			synctest.Wait() // what comes before somebody attends is over
+			for range 30 {  // three seconds
 				if m.saw(down(vkA)) || m.saw(winapi.Seen{Device: winapi.Mouse}) {
 					t.Error("an event of the person was kept from the windows")
 				}
