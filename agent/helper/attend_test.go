@@ -259,6 +259,7 @@ func TestAPauseIsShownAgainByEachNewHelperUntilItIsHidden(t *testing.T) {
 		must(t, d.HidePause(t.Context(), "b"))
 		third := &full{}
 		serve(t, d, pipe, of(third))
+		synctest.Wait() // the first one has let go too
 		for i, want := range [][]string{
 			{"release", "show a", "show b", "show b", "show a", "hide a", "release"}, {"release", "show b", "release"}, {"release"},
 		} {
