@@ -7,7 +7,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reprise-rpa/reprise/agent/desktop"
 	"github.com/reprise-rpa/reprise/agent/driver"
@@ -138,7 +137,7 @@ func throughProxy(t *testing.T, to string, pass func(request string) bool) *driv
 
 func relay(near net.Conn, to string, pass func(string) bool) {
 	defer func() { _ = near.Close() }()
-	far, err := net.DialTimeout("tcp", to, time.Second)
+	far, err := net.Dial("tcp", to)
 	if err != nil {
 		return
 	}
