@@ -62,7 +62,7 @@ func TestAFullLogFileIsPutAsideAndTheOldestGo(t *testing.T) {
 		return list
 	}
 	// The oldest are removed in the background.
-	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
 	defer stop()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
