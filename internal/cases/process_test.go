@@ -47,6 +47,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// patience is how long a play may take, on however slow a machine.
+const patience = 15 * time.Minute
+
 // atOnce is how many stages stand at the same time.
 var atOnce = make(chan struct{}, 3)
 
@@ -93,7 +96,7 @@ func open(t *testing.T, p play) *theatre {
 	}
 	atOnce <- struct{}{}
 	t.Cleanup(func() { <-atOnce })
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	s, err := stage.New(stage.Config{Bin: bin, Dir: t.TempDir(), Out: io.Discard})
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/faultpoint"
@@ -23,7 +22,7 @@ func TestCase_a_OnWindowsALinkThatBreaksBeforeTheDispatchArrivesCostsNothing(t *
 	}{
 		{"reset", three, (*testkit.Link).Reset},
 		{"cut inside the frame", three, func(l *testkit.Link) { l.CutInsideFrame(testkit.Down) }},
-		{"black hole", frozen(three), (*testkit.Link).BlackHole},
+		{"black hole", noticing(three), (*testkit.Link).BlackHole},
 	} {
 		t.Run(broken.name, func(t *testing.T) {
 			th := openOnWindows(t, broken.play)
@@ -34,6 +33,14 @@ func TestCase_a_OnWindowsALinkThatBreaksBeforeTheDispatchArrivesCostsNothing(t *
 			th.redelivered(th.settled())
 		})
 	}
+}
+
+// noticing is a play whose server and agent soon notice that nobody answers, and have all
+// the time that they need to find each other again.
+func noticing(p play) play {
+	p = frozen(p)
+	p.server = append(slices.Clone(p.server), "--agent-offline-grace", "10m") // the last one counts
+	return p
 }
 
 // redelivered checks that the middle step was delivered more than once, and that this
@@ -80,12 +87,15 @@ func TestCase_g_OnWindowsAnExecutedActionThatIsRedeliveredIsAnsweredFromMemory(t
 // Both deliveries wait in the link and arrive together.
 func TestCase_k_OnWindowsADispatchThatComesTwiceHasOneEffect(t *testing.T) {
 	p := three
-	p.server = []string{"--receipt-timeout", "1s"}
+	p.server = []string{"--receipt-timeout", "3s"} // after a second one the stream would be closed
 	th := openOnWindows(t, p)
 	a := th.standAt(faultpoint.DispatchJournaled, middleStep)
-	th.Link.Stall(1500 * time.Millisecond)
+	arrive := th.Link.Hold()
 	th.goOn(a)
 	th.passAll()
+	_, err := th.Await(th.ctx, th.replay, func(r *reprisev1.Replay) bool { return firstAction(r, middleStep).GetDeliveries() > 1 })
+	th.must(err)
+	arrive()
 	r := th.settled()
 	th.redelivered(r)
 	if n := th.begun(r); n != 1 {

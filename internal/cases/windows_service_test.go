@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 	"github.com/reprise-rpa/reprise/internal/testkit"
@@ -47,7 +46,7 @@ func openService(t *testing.T, p play, flags ...string) *theatre {
 // service runs one of the service's commands, and returns what it says.
 func (th *theatre) service(command string, flags ...string) (string, error) {
 	th.t.Helper()
-	ctx, done := context.WithTimeout(context.WithoutCancel(th.ctx), time.Minute) // also when the test is over
+	ctx, done := context.WithTimeout(context.WithoutCancel(th.ctx), patience) // also when the test is over
 	defer done()
 	args := append([]string{filepath.Join(th.Bin, "reprise-agent.exe"), "service", command}, flags...)
 	p, err := testkit.Start(ctx, "service "+command, th.Log, nil, "wine", args...)

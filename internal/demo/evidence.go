@@ -12,7 +12,7 @@ import (
 
 // Agents upload beside their work, so the last pictures may still be on their way.
 const (
-	uploadsWithin = 30 * time.Second
+	uploadsWithin = 5 * time.Minute
 	uploadsPoll   = 500 * time.Millisecond
 )
 

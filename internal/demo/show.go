@@ -25,7 +25,7 @@ type Config struct {
 }
 
 // limit bounds a whole run.
-const limit = 5 * time.Minute
+const limit = 20 * time.Minute
 
 // show is a run with faults, on any desktop.
 type show struct {

@@ -18,7 +18,7 @@ import (
 func main() {
 	root := flag.String("root", ".", "the repository")
 	bin := flag.String("bin", "bin", "folder with the programs")
-	limit := flag.Duration("limit", 2*time.Minute, "longest time that one block may take")
+	limit := flag.Duration("limit", 10*time.Minute, "longest time that one block may take")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
