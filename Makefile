@@ -37,13 +37,13 @@ demo-can-fail: ## the demo with an agent that forgets what it did; it must fail
 
 .PHONY: test
 test: ## all tests with -race
-	$(GO) test -race -timeout 20m ./...
-	$(GO) test -race -tags faultpoint ./internal/faultpoint/... ./agent/driver/virtualdesktop/... ./agent/driver/windesktop/... ./agent/runner/...
+	$(GO) test -race -timeout 60m ./...
+	$(GO) test -race -timeout 60m -tags faultpoint ./internal/faultpoint/... ./agent/driver/virtualdesktop/... ./agent/driver/windesktop/... ./agent/runner/...
 
 .PHONY: test-x11
 test-x11: ## the driver suite and doctor on a real X display (installs xvfb and xterm where missing)
 	@tools/apt-install Xvfb=xvfb xterm=xterm
-	$(GO) test -race -tags x11,faultpoint ./agent/driver/x11desktop/... ./agent/doctor
+	$(GO) test -race -timeout 60m -tags x11,faultpoint ./agent/driver/x11desktop/... ./agent/doctor
 
 .PHONY: test-windows
 test-windows: ## the tests of the Windows packages as Windows programs, under Wine (installed where missing)
