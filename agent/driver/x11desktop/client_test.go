@@ -30,6 +30,7 @@ type client struct {
 	windows map[xproto.Window]*window
 	board   layout
 	stale   bool
+	words   []chan struct{} // that the client has said to itself; closed once it has heard them
 }
 
 // window is one window of the client.
@@ -95,6 +96,8 @@ func (c *client) serve() {
 
 func (c *client) handle(event xgb.Event) {
 	switch e := event.(type) {
+	case xproto.ClientMessageEvent:
+		close(c.words[e.Data.Data32[0]])
 	case xproto.MappingNotifyEvent:
 		c.stale = true
 	case xproto.ExposeEvent:
@@ -147,7 +150,7 @@ func (c *client) openWindow(t *testing.T, n int, title, class string) *window {
 	xproto.MapWindow(conn, id)
 	select {
 	case <-w.shown:
-	case <-time.After(5 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("the window %q was not shown", title)
 	}
 	if err = xproto.SetInputFocusChecked(conn, xproto.InputFocusParent, id, xproto.TimeCurrentTime).Check(); err != nil {

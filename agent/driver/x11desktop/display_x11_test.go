@@ -46,7 +46,9 @@ func TestStateSaysWhetherTheDisplayIsThereAndLargeEnough(t *testing.T) {
 func TestCapsLockDoesNotChangeWhatIsTyped(t *testing.T) {
 	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
-	w := newClient(t, display).openWindow(t, 0, "caps", "Client")
+	c := newClient(t, display)
+	c.settles(d)
+	w := c.openWindow(t, 0, "caps", "Client")
 	l, err := d.connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -109,7 +111,9 @@ func TestReleaseTakesAwayWhatADeadDriverLeftBound(t *testing.T) {
 func TestMoreForeignCharactersThanSpareKeysAllArrive(t *testing.T) {
 	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	d := open(t, Config{Display: display})
-	w := newClient(t, display).openWindow(t, 0, "greek", "Client")
+	c := newClient(t, display)
+	c.settles(d)
+	w := c.openWindow(t, 0, "greek", "Client")
 	var text strings.Builder
 	for r := 'α'; r <= 'ω'; r++ {
 		text.WriteRune(r)
@@ -158,10 +162,12 @@ func TestDriverComesBackAfterTheDisplayWasAway(t *testing.T) {
 
 func TestDisplayThatDoesNotAnswerHoldsNothingUp(t *testing.T) {
 	display, server := drivertest.Xvfb(t, "1280x800x24")
-	d := open(t, Config{Display: display, Answer: 300 * time.Millisecond})
+	d := open(t, Config{Display: display})
 	if _, err := d.Monitors(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	answer := d.config.Answer
+	d.config.Answer, d.link.answer = 300*time.Millisecond, 300*time.Millisecond // while nothing answers
 	if err := server.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
@@ -177,6 +183,7 @@ func TestDisplayThatDoesNotAnswerHoldsNothingUp(t *testing.T) {
 	if err := server.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
+	d.config.Answer = answer
 	if state, err := d.State(t.Context()); err != nil || state.Kind != desktop.Active {
 		t.Errorf("state of the display when it goes on = %v, %v", state, err)
 	}

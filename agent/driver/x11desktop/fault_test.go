@@ -13,6 +13,7 @@ import (
 func TestFaultPointFindsTheGestureHalfDone(t *testing.T) {
 	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	f := &fixture{driver: open(t, Config{Display: display}), client: newClient(t, display)}
+	f.client.settles(f.driver)
 	w := f.OpenWindow(t, "half done")
 	points, err := faultpoint.Listen()
 	if err != nil {

@@ -2,6 +2,7 @@ package x11desktop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -30,23 +31,22 @@ func (l *link) focus(ctx context.Context, id string) error {
 	if err := l.raise(window); err != nil {
 		return fmt.Errorf("window %s: %w: %w", id, driver.ErrNotInFront, err)
 	}
-	front := "no window"
-	for deadline := time.Now().Add(focusBound); time.Now().Before(deadline); {
-		windows, err := l.windows()
-		if err != nil {
+	return lookAgain(ctx, focusBound, focusPause, func() error { return l.inFront(windowID(window)) })
+}
+
+// lookAgain looks until a window is in front, and returns why it is not when a bound has
+// passed before the last look: however long a look took, there is one behind it.
+func lookAgain(ctx context.Context, bound, between time.Duration, look func() error) error {
+	for deadline := time.Now().Add(bound); ; {
+		late := !time.Now().Before(deadline)
+		err := look()
+		if late || !errors.Is(err, driver.ErrNotInFront) {
 			return err
 		}
-		if i := slices.IndexFunc(windows, func(w driver.Window) bool { return w.Active }); i >= 0 {
-			if windows[i].ID == windowID(window) {
-				return nil
-			}
-			front = fmt.Sprintf("%q", windows[i].Title)
-		}
-		if err := pause(ctx, focusPause); err != nil {
+		if err := pause(ctx, between); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("window %s, %s has the keyboard: %w", id, front, driver.ErrNotInFront)
 }
 
 // inFront fails unless a window has the keyboard.

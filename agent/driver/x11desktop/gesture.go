@@ -66,7 +66,7 @@ func (d *Driver) perform(ctx context.Context, in driver.Input) (int, error) {
 			return 0, err
 		}
 	}
-	p := &player{link: l, gesture: driver.NameOf(in), settle: d.config.Settle, width: board.layout.width}
+	p := &player{link: l, gesture: driver.NameOf(in), settled: d.config.Settle, settle: d.settle, width: board.layout.width}
 	switch in := in.(type) {
 	case driver.Paste:
 		err = d.paste(ctx, p, steps, in.Text)

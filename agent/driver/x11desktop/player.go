@@ -17,8 +17,9 @@ import (
 // player plays the steps of one gesture and remembers what it holds.
 type player struct {
 	link    *link
-	gesture string // its kind, for the fault point
-	settle  time.Duration
+	gesture string        // its kind, for the fault point
+	settled time.Duration // what applications get to read a changed layout
+	settle  func(context.Context, time.Duration) error
 	width   int // symbols of one key in the display's layout
 
 	sent    int // input events that the display took
@@ -105,7 +106,7 @@ func (p *player) do(ctx context.Context, s step) error {
 		if err := p.link.sync(); err != nil {
 			return err
 		}
-		return pause(ctx, s.d)
+		return p.settle(ctx, s.d)
 	}
 	return nil
 }
@@ -186,7 +187,7 @@ func (p *player) unbind(ctx context.Context) error {
 	if err := p.link.sync(); err != nil {
 		return err
 	}
-	if err := pause(ctx, p.settle); err != nil {
+	if err := p.settle(ctx, p.settled); err != nil {
 		return err
 	}
 	bound := p.bound

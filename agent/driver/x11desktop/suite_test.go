@@ -18,7 +18,9 @@ import (
 func TestX11DesktopKeepsTheDriversPromises(t *testing.T) {
 	display, _ := drivertest.Xvfb(t, "1280x800x24")
 	drivertest.Run(t, func(t *testing.T) drivertest.Fixture {
-		return &fixture{display: display, driver: open(t, Config{Display: display, Settle: 50 * time.Millisecond}), client: newClient(t, display)}
+		f := &fixture{display: display, driver: open(t, Config{Display: display}), client: newClient(t, display)}
+		f.client.settles(f.driver)
+		return f
 	})
 }
 
@@ -97,7 +99,7 @@ func (w *window) Await(t *testing.T, done func(drivertest.Seen) bool) drivertest
 	t.Helper()
 	again := time.NewTicker(2 * time.Millisecond)
 	defer again.Stop()
-	bound := time.After(5 * time.Second)
+	bound := time.After(patience)
 	for {
 		w.client.mu.Lock()
 		seen := drivertest.Seen{Text: w.seen.Text, Events: slices.Clone(w.seen.Events)}

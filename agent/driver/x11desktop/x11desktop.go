@@ -106,7 +106,8 @@ func (c Config) faults() error {
 // wait for each other.
 type Driver struct {
 	config Config
-	hands  chan struct{} // held during a gesture
+	hands  chan struct{}                              // held during a gesture
+	settle func(context.Context, time.Duration) error // gives applications their time to read a changed layout
 
 	mu     sync.Mutex
 	link   *link
@@ -121,7 +122,7 @@ func New(config Config) (*Driver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("x11desktop: %w", err)
 	}
-	return &Driver{config: config, hands: make(chan struct{}, 1)}, nil
+	return &Driver{config: config, hands: make(chan struct{}, 1), settle: pause}, nil
 }
 
 var errClosed = errors.New("the driver is closed")

@@ -7,9 +7,13 @@ package x11desktop
 
 import (
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
+
+// patience is how long the tests wait for what the display and its programs do.
+const patience = time.Minute
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
