@@ -191,7 +191,7 @@ func TestOnWineThePersonsInputIsToldAndTheAgentsIsNot(t *testing.T) {
 			if act.Kind != driver.Used || act.By != by {
 				t.Errorf("told of %+v, want the %s", act, by)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(winapitest.Patience):
 			t.Errorf("not told of the %s", by)
 		}
 	}

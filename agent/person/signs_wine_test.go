@@ -42,7 +42,7 @@ func TestOnWineStopNowOfTheIconsMenuStops(t *testing.T) {
 		if act.Kind != driver.Stopped || act.By != "tray icon" {
 			t.Errorf("told of %+v", act)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(winapitest.Patience):
 		t.Fatal("nobody was told of a stop")
 	}
 	if err := g.Do(t.Context(), driver.Type{Text: "X"}); !errors.Is(err, driver.ErrStopped) || !driver.NothingSent(err) {

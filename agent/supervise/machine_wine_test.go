@@ -22,6 +22,9 @@ import (
 	"github.com/reprise-rpa/reprise/agent/winapi"
 )
 
+// patience is how long the tests wait for what processes do.
+const patience = 2 * time.Minute
+
 // helper starts one that plays a role, in the session of this machine.
 func helper(t *testing.T, role string) (Process, []byte) {
 	t.Helper()
@@ -48,7 +51,7 @@ func helper(t *testing.T, role string) (Process, []byte) {
 
 func accept(t *testing.T, p Process) net.Conn {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	conn, err := p.Accept(ctx)
 	if err != nil {
@@ -65,7 +68,7 @@ func ends(t *testing.T, p Process) Exit {
 	select {
 	case e := <-exit:
 		return e
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the helper does not end")
 		return Exit{}
 	}
@@ -148,14 +151,14 @@ func TestAPipeHasDeadlinesAndACloseThatEndsWaiting(t *testing.T) {
 			if !errors.Is(err, net.ErrClosed) {
 				t.Errorf("closed while it waited: %v", err)
 			}
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatal("a call waits on after Close")
 		}
 	}
 }
 
 func TestB11_WaitingForACallEndsWithItsContext(t *testing.T) {
-	p, _ := helper(t, "call") // it calls late
+	p, _ := helper(t, "mute")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(50*time.Millisecond, func() { cancel(errStopped) })
 	if _, err := p.Accept(ctx); !errors.Is(err, errStopped) {
@@ -166,7 +169,7 @@ func TestB11_WaitingForACallEndsWithItsContext(t *testing.T) {
 func TestB11_AProcessThatIsNotTheHelperIsThrownOut(t *testing.T) {
 	p, _ := helper(t, "call")
 	conn := accept(t, p)
-	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
 	said := make([]byte, 64)
 	n, err := conn.Read(said)
 	if string(said[:n]) != "it is me" {
@@ -197,12 +200,12 @@ func TestB11_AKilledHelperEnds(t *testing.T) {
 	}
 }
 
-// alive says whether a process runs.
-func alive(t *testing.T, pid int) bool {
+// endsWithin says whether a process ends within a time.
+func endsWithin(t *testing.T, pid int, within time.Duration) bool {
 	t.Helper()
 	p, err := os.FindProcess(pid)
 	if err != nil {
-		return false
+		return true
 	}
 	defer func() { _ = p.Release() }()
 	ended := make(chan struct{})
@@ -212,9 +215,9 @@ func alive(t *testing.T, pid int) bool {
 	}()
 	select {
 	case <-ended:
-		return false
-	case <-time.After(5 * time.Second):
 		return true
+	case <-time.After(within):
+		return false
 	}
 }
 
@@ -245,14 +248,18 @@ func TestB11_AfterThreeKilledServicesThereIsOneHelper(t *testing.T) {
 		}
 		helpers = append(helpers, pid)
 	}
-	for i, pid := range helpers {
-		if want := i == len(helpers)-1; alive(t, pid) != want {
-			t.Errorf("helper %d of %v lives: %v", i, helpers, !want)
+	last := helpers[len(helpers)-1]
+	for _, pid := range helpers[:len(helpers)-1] {
+		if !endsWithin(t, pid, patience) {
+			t.Errorf("helper %d of %v lives", pid, helpers)
 		}
+	}
+	if endsWithin(t, last, 5*time.Second) {
+		t.Errorf("the last helper of %v has ended", helpers)
 	}
 	_ = service.Process.Kill()
 	_ = service.Wait()
-	if alive(t, helpers[len(helpers)-1]) {
+	if !endsWithin(t, last, patience) {
 		t.Error("the last helper outlives its service")
 	}
 }
@@ -263,7 +270,7 @@ func TestB11_AServiceThatEndsLeavesNoHelper(t *testing.T) {
 		t.Fatal(err)
 	}
 	up := make(chan struct{}, 8)
-	s, err := New(Config{Machine: m, Desk: countingDesk{up}, EndWithin: 200 * time.Millisecond})
+	s, err := New(Config{Machine: m, Desk: countingDesk{up}, EndWithin: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

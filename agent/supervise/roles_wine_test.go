@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	roles := map[string]func() error{
-		"echo": echo, "intrude": intrude, "greet": greet, "deaf": deaf, "crash": crash, "call": callFor, "serve": serve,
+		"echo": echo, "intrude": intrude, "greet": greet, "deaf": deaf, "mute": mute, "crash": crash, "call": callFor, "serve": serve,
 	}
 	if err := roles[os.Args[1]](); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 
 // call is what each helper does first.
 func call() (net.Conn, []byte, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	return Dial(ctx, os.Stdin)
 }
@@ -90,6 +90,12 @@ func deaf() error {
 	}
 	<-time.After(time.Hour)
 	return conn.Close()
+}
+
+// mute never calls.
+func mute() error {
+	<-time.After(time.Hour)
+	return nil
 }
 
 func crash() error {

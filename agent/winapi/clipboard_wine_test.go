@@ -85,8 +85,6 @@ func TestB08_WhatLiesUnderAMarkIsReplacedAndNothingElse(t *testing.T) {
 
 func TestB08_AClipboardThatAnotherHoldsIsBusyAndThenFree(t *testing.T) {
 	release := winapitest.HoldClipboard(t)
-	over := time.AfterFunc(300*time.Millisecond, release)
-	defer over.Stop()
 	if err := system.SetClipboardText("too early", 7); !errors.Is(err, winapi.ErrBusy) {
 		t.Errorf("set: %v", err)
 	}
@@ -96,6 +94,8 @@ func TestB08_AClipboardThatAnotherHoldsIsBusyAndThenFree(t *testing.T) {
 	if _, err := system.ReplaceClipboard(7, "", false); !errors.Is(err, winapi.ErrBusy) {
 		t.Errorf("replace: %v", err)
 	}
+	over := time.AfterFunc(300*time.Millisecond, release)
+	defer over.Stop()
 	withClipboard(t, func() error { return system.SetClipboardText("in time", 7) })
 	if got, _ := clipboardText(t); got != "in time" {
 		t.Errorf("it holds %q", got)

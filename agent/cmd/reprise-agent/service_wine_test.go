@@ -129,7 +129,7 @@ func (i installed) ask(request svc.Cmd, want svc.State) {
 // await asks until it is so.
 func (i installed) await(what string, so func() bool) {
 	i.t.Helper()
-	ctx, stop := context.WithTimeout(i.t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(i.t.Context(), patience)
 	defer stop()
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()

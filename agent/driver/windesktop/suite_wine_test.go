@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/reprise-rpa/reprise/agent/driver"
 	"github.com/reprise-rpa/reprise/agent/driver/drivertest"
@@ -25,7 +24,7 @@ import (
 // calls to them as well.
 func TestWindowsDesktopKeepsTheDriversPromisesOnWindows(t *testing.T) {
 	drivertest.Run(t, func(t *testing.T) drivertest.Fixture {
-		return &realFixture{driver: openReal(t, Config{RestoreClipboard: 300 * time.Millisecond})}
+		return &realFixture{driver: openReal(t, Config{RestoreClipboard: takenWithin})}
 	})
 }
 

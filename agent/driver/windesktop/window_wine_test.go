@@ -20,7 +20,7 @@ type realWindow struct{ *winapitest.Window }
 func (w *realWindow) Await(_ *testing.T, done func(drivertest.Seen) bool) drivertest.Seen {
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	bound := time.After(8 * time.Second)
+	bound := time.After(winapitest.Patience)
 	for {
 		seen := drivertest.Seen{Text: strings.ReplaceAll(w.Text(), "\r\n", "\n"), Events: w.events()}
 		if done(seen) {

@@ -217,12 +217,14 @@ func (w *Window) Area() image.Rectangle {
 	return image.Rect(0, 0, int(r.Right), int(r.Bottom)).Add(image.Pt(int(p.X), int(p.Y)))
 }
 
-// AwaitText waits until the window has got a text, or some seconds, and fails the
-// test if it got another.
+// Patience is how long the tests wait for what Windows and its programs do.
+const Patience = time.Minute
+
+// AwaitText waits until the window has got a text, as long as there comes more of it, and
+// fails the test if it got another.
 func (w *Window) AwaitText(t testing.TB, want string) {
 	t.Helper()
-	const patience = 10 * time.Second
-	bound := time.NewTimer(patience)
+	bound := time.NewTimer(Patience)
 	defer bound.Stop()
 	for {
 		changed := w.Changed() // before the look: what comes after it is not missed
@@ -232,19 +234,19 @@ func (w *Window) AwaitText(t testing.TB, want string) {
 		}
 		select {
 		case <-changed:
-			bound.Reset(patience)
+			bound.Reset(Patience)
 		case <-bound.C:
 			t.Fatalf("the window got %q, want %q", got, want)
 		}
 	}
 }
 
-// Await waits until done says so, and fails the test after some seconds.
+// Await waits until done says so, and fails the test when it has no more Patience.
 func Await(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	bound := time.After(10 * time.Second)
+	bound := time.After(Patience)
 	for !done() {
 		select {
 		case <-again.C:
