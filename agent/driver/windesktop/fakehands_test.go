@@ -37,6 +37,7 @@ type fakeWindows struct {
 
 	mu       sync.Mutex
 	calls    [][]winapi.Event // what was taken, call by call
+	now      time.Time        // when the last call was: its events come at once
 	down     map[uint16]bool
 	caps     bool
 	stuck    map[uint16]bool // stays down, whatever is sent
@@ -152,6 +153,7 @@ func (w *fakeWindows) SendInput(events []winapi.Event) (int, error) {
 	if n > 0 {
 		w.calls = append(w.calls, slices.Clone(events[:n]))
 	}
+	w.now = time.Now()
 	for _, e := range events[:n] {
 		w.handle(e)
 	}

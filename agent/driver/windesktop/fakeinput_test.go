@@ -4,7 +4,6 @@ import (
 	"image"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf16"
 
@@ -76,12 +75,12 @@ func (w *fakeWindows) press(b driver.Button) {
 	}
 	w.raise(win.hwnd)
 	apart := w.pointer.Sub(win.last.at)
-	row := win.last.clicks > 0 && win.last.button == int(b) && time.Since(win.last.when) <= w.doubleClick &&
+	row := win.last.clicks > 0 && win.last.button == int(b) && w.now.Sub(win.last.when) <= w.doubleClick &&
 		distance(apart.X) <= 2 && distance(apart.Y) <= 2
 	if !row {
 		win.last.clicks = 0
 	}
-	win.last.at, win.last.button, win.last.when, win.last.clicks = w.pointer, int(b), time.Now(), win.last.clicks+1
+	win.last.at, win.last.button, win.last.when, win.last.clicks = w.pointer, int(b), w.now, win.last.clicks+1
 	w.tell(drivertest.Event{Kind: drivertest.Press, At: w.pointer, Button: b, Clicks: win.last.clicks, Modifiers: w.modifiers()})
 }
 
