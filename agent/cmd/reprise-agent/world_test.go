@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for what the program does.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // plane is a control plane that a test plays, on a port.
 type plane struct {
