@@ -174,9 +174,13 @@ func (s *Stage) AgentPath(path string) string {
 	return "Z:" + strings.ReplaceAll(path, "/", `\`)
 }
 
+// doubleClickTime is what two presses may be apart on the desktop of a stage: the agent
+// may stand still between them, and a slow machine does.
+const doubleClickTime = "10m"
+
 // StartDesktop starts a virtual desktop and returns the addresses of its doors.
 func (s *Stage) StartDesktop(ctx context.Context, scene string) (input, control string, err error) {
-	p, err := testkit.Start(ctx, "virtual-desktop", s.Log, nil, s.program("virtual-desktop"), "--scene", scene)
+	p, err := testkit.Start(ctx, "virtual-desktop", s.Log, nil, s.program("virtual-desktop"), "--scene", scene, "--double-click-time", doubleClickTime)
 	if err != nil {
 		return "", "", err
 	}

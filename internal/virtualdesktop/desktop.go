@@ -16,8 +16,8 @@ import (
 
 // Two presses belong together within these.
 const (
-	doubleClickTime  = 500 * time.Millisecond
-	doubleClickSpace = 4 // pixels, in each direction
+	doubleClickTime  = 500 * time.Millisecond // unless the scene says otherwise
+	doubleClickSpace = 4                      // pixels, in each direction
 )
 
 // Desktop is the state of one desktop. Its zero value is of no use; see New.

@@ -150,6 +150,27 @@ func TestWhatIsDoneTwiceIsCountedTwice(t *testing.T) {
 		"activities clicked", "launcher shown", "activities clicked")
 }
 
+// However soon the second double click follows the first, it is one.
+func TestPressesThatFollowADoubleClickBeginAnew(t *testing.T) {
+	h := at(t, "simple")
+	h.do(move(h.middle("trash")), down, up, down, up, down, up, down, up)
+	h.happened("trash selected", "trash opened", "trash selected", "trash opened")
+}
+
+func TestASceneSaysHowSlowADoubleClickMayBe(t *testing.T) {
+	scene, _ := virtualdesktop.BuiltIn("simple")
+	scene.DoubleClickTime = time.Minute
+	h := &hand{virtualdesktop.New(scene), t, time.Unix(1000, 0)}
+	h.do(move(h.middle("trash")), down, up)
+	h.wait(time.Minute)
+	h.do(down, up)
+	h.happened("trash selected", "trash opened")
+	h.do(down, up)
+	h.wait(time.Minute + 1)
+	h.do(down, up)
+	h.happened("trash selected", "trash opened", "trash selected", "trash selected")
+}
+
 func TestAButtonIsClickedOnlyWhereItWasPressed(t *testing.T) {
 	h := at(t, "simple")
 	on, off := h.middle("save"), h.middle("save").Add(image.Pt(0, 100))

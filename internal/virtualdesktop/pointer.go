@@ -1,6 +1,7 @@
 package virtualdesktop
 
 import (
+	"cmp"
 	"image"
 	"slices"
 	"strconv"
@@ -58,6 +59,7 @@ func (d *Desktop) pressed(e wire.Event, now time.Time) {
 	case Icon:
 		w.chosen = n.Spec.ID
 		if count == 2 {
+			d.last = press{} // what opens it is over: the next press is a first one
 			d.happen(n.Spec, wire.Opened, "", now)
 		} else {
 			d.note(now, wire.Entry{Widget: n.Spec.ID, Effect: wire.Selected})
@@ -98,7 +100,7 @@ func (d *Desktop) happen(w Widget, effect wire.Effect, detail string, now time.T
 
 func (d *Desktop) countPress(button string, now time.Time) int {
 	away := d.pointer.Sub(d.last.where)
-	again := button == d.last.button && d.last.count < 3 && now.Sub(d.last.at) <= doubleClickTime &&
+	again := button == d.last.button && d.last.count < 3 && now.Sub(d.last.at) <= cmp.Or(d.scene.DoubleClickTime, doubleClickTime) &&
 		max(away.X, -away.X) <= doubleClickSpace && max(away.Y, -away.Y) <= doubleClickSpace
 	count := 1
 	if again {

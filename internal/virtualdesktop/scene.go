@@ -16,6 +16,9 @@ type Scene struct {
 	Surface  Window         // the desktop itself, behind all windows; its bounds span the monitors
 	Windows  []Window       // the lowest first
 	Walk     []Step         // the way through the scene, as a workflow takes it
+	// DoubleClickTime is the longest time between two presses that belong together;
+	// 0 means 500 ms.
+	DoubleClickTime time.Duration
 }
 
 // Window is a window of a scene.

@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -35,6 +36,7 @@ func main() {
 
 func command() *cobra.Command {
 	var name, input, control string
+	var doubleClick time.Duration
 	root := &cobra.Command{
 		Use:   "virtual-desktop",
 		Short: "Serve a virtual desktop",
@@ -46,12 +48,14 @@ func command() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			scene.DoubleClickTime = doubleClick
 			return run(cmd.Context(), scene, input, control, cmd.OutOrStdout())
 		},
 	}
 	root.PersistentFlags().StringVar(&name, "scene", "linux_db", "which scene: "+strings.Join(virtualdesktop.SceneNames(), ", "))
 	root.Flags().StringVar(&input, "input", "127.0.0.1:0", "loopback `address` of the input door")
 	root.Flags().StringVar(&control, "control", "127.0.0.1:0", "loopback `address` of the control door")
+	root.Flags().DurationVar(&doubleClick, "double-click-time", 500*time.Millisecond, "the longest time between two presses that belong together")
 	root.AddCommand(&cobra.Command{
 		Use:   "anchors DIR",
 		Short: "Write the anchor pictures of a scene to a folder",
