@@ -99,7 +99,7 @@ func reach(ctx context.Context, t *testing.T, j *Journal, position int64) {
 // write, and is woken for each: those who begin with a snapshot as well.
 func TestFollowersMissNothingAndSeeNothingTwice(t *testing.T) {
 	j := open(t, Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i := range followedWriters {
