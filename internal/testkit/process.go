@@ -90,7 +90,7 @@ func (p *Process) Line(ctx context.Context, text string) (string, error) {
 			}
 		}
 		if over {
-			return "", fmt.Errorf("%s: %w: %v; it said: %s", p.Name, ErrGone, p.err, p.Output())
+			return "", fmt.Errorf("%s: %w; it said: %s", p.Name, p.gone(), p.Output())
 		}
 		select {
 		case <-news:
@@ -99,6 +99,14 @@ func (p *Process) Line(ctx context.Context, text string) (string, error) {
 			return "", fmt.Errorf("%s: waiting for %q: %w", p.Name, text, context.Cause(ctx))
 		}
 	}
+}
+
+// gone is ErrGone, with the exit error if there is one.
+func (p *Process) gone() error {
+	if p.err == nil {
+		return ErrGone
+	}
+	return fmt.Errorf("%w: %w", ErrGone, p.err)
 }
 
 // Output returns what the process has printed so far.

@@ -1,6 +1,7 @@
 package deadlines
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -32,7 +33,12 @@ func TestSlowSweepsAreWatchedToTheirEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { w.stop(errMeasured); <-w.ended }()
+	defer func() {
+		w.stop(errMeasured)
+		if err := <-w.ended; !errors.Is(err, errMeasured) {
+			t.Error(err)
+		}
+	}()
 	if err := w.fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
