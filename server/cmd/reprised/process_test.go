@@ -26,6 +26,10 @@ import (
 
 const machine = "desk-1"
 
+// patience is how long a test waits for what must come. It says nothing of how long
+// that takes.
+const patience = 5 * time.Minute
+
 // program is the built reprised.
 var program string
 
@@ -63,7 +67,7 @@ type server struct {
 func start(t *testing.T, dir string, args ...string) *server {
 	t.Helper()
 	s := &server{t: t, dir: dir}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	var err error
 	args = append([]string{"--data-dir", dir, "--listen", "127.0.0.1:0"}, args...)
@@ -130,17 +134,28 @@ func (s *server) addAgent() context.Context {
 // second.
 func (s *server) agent(ctx context.Context) *sessiontest.Agent {
 	s.t.Helper()
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
-	for range 100 {
+	s.until("the token is known", func() bool {
 		_, err := reprisev1.NewEvidenceServiceClient(s.conn).FindMissing(ctx, &reprisev1.FindMissingRequest{Sha256: []string{strings.Repeat("0", 64)}})
-		if status.Code(err) != codes.Unauthenticated {
-			break
-		}
-		<-poll.C
-	}
+		return status.Code(err) != codes.Unauthenticated
+	})
 	a, _ := sessiontest.Welcomed(s.t, ctx, s.conn, sessiontest.Hello(machine, "spool"))
 	return a
+}
+
+// until waits until something holds of which nobody tells.
+func (s *server) until(what string, holds func() bool) {
+	s.t.Helper()
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	for !holds() {
+		select {
+		case <-poll.C:
+		case <-late.C:
+			s.t.Fatalf("not yet: %s", what)
+		}
+	}
 }
 
 func (s *server) create() string {
@@ -168,7 +183,7 @@ func (s *server) state(id string) reprisev1.ReplayState {
 // stopped asks the server to stop and says how long that took.
 func (s *server) stopped() time.Duration {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	began := time.Now()
 	if err := s.process.Terminate(ctx); err != nil {

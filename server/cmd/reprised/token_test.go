@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -14,7 +13,8 @@ import (
 	reprisev1 "github.com/reprise-rpa/reprise/gen/reprise/v1"
 )
 
-// B25: a revoked agent loses its stream within 5 s, and cannot come back.
+// B25: a revoked agent loses its stream, and cannot come back. How soon is tested where
+// time is fake: in tokens and in interceptors.
 func TestARevokedTokensStreamEnds(t *testing.T) {
 	t.Parallel()
 	s := start(t, t.TempDir())
@@ -28,9 +28,8 @@ func TestARevokedTokensStreamEnds(t *testing.T) {
 	if out, code := run(t, "token", "revoke", id[1], "--data-dir", s.dir); code != 0 || out != "" {
 		t.Fatalf("%d: %s", code, out)
 	}
-	began := time.Now()
-	if err := a.End(); status.Code(err) != codes.Unauthenticated || time.Since(began) > 5*time.Second {
-		t.Errorf("the stream ended with %v after %v", err, time.Since(began))
+	if err := a.End(); status.Code(err) != codes.Unauthenticated {
+		t.Errorf("the stream ended with %v", err)
 	}
 	if _, err := reprisev1.NewEvidenceServiceClient(s.conn).FindMissing(ctx, &reprisev1.FindMissingRequest{}); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("the token still opens: %v", err)
@@ -48,18 +47,11 @@ func TestARotatedOperatorTokenReplacesTheOld(t *testing.T) {
 	if code != 0 || strings.TrimSpace(out) != filepath.Join(s.dir, "operator.token") {
 		t.Fatalf("%d: %s", code, out)
 	}
-	poll := time.NewTicker(50 * time.Millisecond)
-	defer poll.Stop()
 	list := func() error {
 		_, err := s.replays.ListReplays(before, &reprisev1.ListReplaysRequest{})
 		return err
 	}
-	for range 60 {
-		if list() != nil {
-			break
-		}
-		<-poll.C
-	}
+	s.until("the old token is refused", func() bool { return list() != nil })
 	if err := list(); status.Code(err) != codes.Unauthenticated {
 		t.Errorf("the old token still opens: %v", err)
 	}
