@@ -24,7 +24,7 @@ import (
 // A service creates a replay, follows it to its end and changes its mind on the
 // way. No agent drives the machine here, so the replay waits until it is cancelled.
 func Example() {
-	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer stop()
 	// It stands for a reprised that runs somewhere; its machine's agent never comes.
 	srv, err := servertest.New(ctx, servertest.Options{Listen: "127.0.0.1:0"})

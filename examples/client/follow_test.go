@@ -19,7 +19,7 @@ func TestFollowingSurvivesARestartAndMissesNothing(t *testing.T) {
 	if err := srv.Register("desk-1"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer stop()
 	replays := reprisev1.NewReplayServiceClient(srv.Conn())
 	created, err := replays.CreateReplay(ctx, &reprisev1.CreateReplayRequest{MachineId: "desk-1", Workflow: &reprisev1.Workflow{

@@ -219,7 +219,7 @@ func ExampleServer_explain() {
 
 // start is what servertest.Start is for a test.
 func start(o servertest.Options) (context.Context, *servertest.Server, func()) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	srv, err := servertest.New(ctx, o)
 	must(err)
 	return ctx, srv, func() {

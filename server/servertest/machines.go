@@ -36,7 +36,7 @@ func (s *Server) Agent(machineID string, script Script) *Agent {
 }
 
 // patience is how long a new agent may take to be taken by the server.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 // NewAgent registers a machine and connects an agent that follows a script; a nil
 // script succeeds. It returns when the server has taken the agent, which lives until

@@ -27,11 +27,23 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := errors.Join(shared.Close(), goleak.Find()); err != nil {
+	if err := errors.Join(shared.Close(), leaked()); err != nil {
 		fmt.Println(err)
 		code = 1
 	}
 	os.Exit(code)
+}
+
+// patience is how long a test without a bubble waits for what must come.
+const patience = 5 * time.Minute
+
+// leaked waits until what has been closed has ended, and says what has not.
+func leaked() error {
+	for late := time.Now().Add(patience); ; {
+		if err := goleak.Find(); err == nil || time.Now().After(late) {
+			return err
+		}
+	}
 }
 
 // The states, short.
@@ -63,7 +75,7 @@ var machines atomic.Int64
 
 func newMachine(t *testing.T, script servertest.Script) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	// A machine of its own, also when the test is run again on the same server.
 	name := fmt.Sprintf("%d-%s", machines.Add(1), t.Name())
@@ -83,12 +95,12 @@ func bubble(t *testing.T, f func(*testing.T, *world)) {
 // newWorld is a world with a server of its own.
 func newWorld(t *testing.T, o servertest.Options) *world {
 	t.Helper()
-	return worldFor(t, 30*time.Second, o)
+	return worldFor(t, patience, o)
 }
 
-func worldFor(t *testing.T, patience time.Duration, o servertest.Options) *world {
+func worldFor(t *testing.T, longest time.Duration, o servertest.Options) *world {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	t.Cleanup(cancel)
 	srv := servertest.Start(t, o)
 	return &world{

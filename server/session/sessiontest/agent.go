@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long an agent waits for what its test expects.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // Agent is one stream, seen from its agent.
 type Agent struct {
