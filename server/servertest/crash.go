@@ -31,7 +31,7 @@ func (s *Server) Crash() error {
 	if err := <-in.ended; !errors.Is(err, errCrashed) {
 		return fmt.Errorf("servertest: the server had ended with %w", err)
 	}
-	return nil
+	return s.noticed()
 }
 
 // listener accepts connections until it is closed, or until it crashes and takes

@@ -15,7 +15,8 @@ type Options struct {
 	// should not wait for what is in flight when its server ends.
 	Settings func(*settings.Settings)
 	// Listen is a loopback address, such as 127.0.0.1:0, for services that are not in
-	// this process; empty: none. The server keeps the port when it is restarted.
+	// this process; empty: none. The server keeps the port until it
+	// is closed; while it is stopped or has crashed, connections there end at once.
 	Listen string
 	// Log takes the server's log; nil: [New] discards it, [Start] writes it to the
 	// test's own log.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/test/bufconn"
 
@@ -40,6 +40,7 @@ type Server struct {
 	close func() error // once
 
 	change sync.Mutex // held by whoever starts or stops
+	port   *port      // of Listen, once it is open; of who holds change
 	mu     sync.Mutex
 	up     *instance // nil: stopped
 	addr   string    // of Listen, once it is known
@@ -150,6 +151,22 @@ func (s *Server) stop() error {
 	if err := <-in.ended; err != nil {
 		return fmt.Errorf("servertest: the server ended with %w", err)
 	}
+	return s.noticed()
+}
+
+// noticed returns when the server's own connection knows that the server is away: a
+// call on it must not go to the one that has ended, and fail, when there is another.
+func (s *Server) noticed() error {
+	if s.conn == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	defer cancel()
+	for s.conn.GetState() == connectivity.Ready {
+		if !s.conn.WaitForStateChange(ctx, connectivity.Ready) {
+			return errors.New("servertest: the connection does not notice that the server has ended")
+		}
+	}
 	return nil
 }
 
@@ -187,6 +204,15 @@ func (s *Server) Restart() error {
 	return s.serves()
 }
 
+func (s *Server) closePort() error {
+	s.change.Lock()
+	defer s.change.Unlock()
+	if s.port == nil {
+		return nil
+	}
+	return s.port.close()
+}
+
 // current returns the server as it is now, or why there is none.
 func (s *Server) current() (*instance, error) {
 	s.mu.Lock()
@@ -220,18 +246,16 @@ func (s *Server) serves() error {
 func (s *Server) listen(in *instance) error {
 	in.inner = bufconn.Listen(1 << 20)
 	in.lis = listenOn(in.inner)
-	address := s.opts.Listen
-	if address == "" {
+	if s.opts.Listen == "" {
 		return nil
 	}
-	if known := s.Addr(); known != "" {
-		address = known
+	if s.port == nil {
+		var err error
+		if s.port, err = openPort(s.opts.Listen); err != nil {
+			return fmt.Errorf("servertest: %w", err)
+		}
 	}
-	lis, err := net.Listen("tcp", address)
-	if err != nil {
-		return fmt.Errorf("servertest: %w", err)
-	}
-	in.lis, in.inner = listenOn(lis), nil
+	in.lis, in.inner = listenOn(s.port.listen()), nil
 	return nil
 }
 
@@ -251,7 +275,7 @@ func (s *Server) end() error {
 	if s.conn != nil {
 		errs = append(errs, s.conn.Close())
 	}
-	errs = append(errs, s.Stop())
+	errs = append(errs, s.Stop(), s.closePort())
 	if s.owned {
 		errs = append(errs, os.RemoveAll(s.dir))
 	}

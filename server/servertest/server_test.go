@@ -3,6 +3,7 @@ package servertest_test
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -95,6 +97,14 @@ func TestTheServerListensWhereItIsTold(t *testing.T) {
 		w.must(err)
 		if n := len(got.GetMachines()); n != 1 {
 			t.Errorf("%d machines", n)
+		}
+		w.must(w.Stop())
+		for conn.GetState() == connectivity.Ready { // it may not have noticed yet
+			conn.WaitForStateChange(ctx, connectivity.Ready)
+		}
+		if lis, err := net.Listen("tcp", w.Addr()); err == nil {
+			_ = lis.Close()
+			t.Error("another program could take the address")
 		}
 		w.must(w.Restart())
 	}
