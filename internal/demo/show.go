@@ -46,8 +46,9 @@ type row struct {
 	spool    []string
 }
 
-// errProof says that the desktop shows something else than exactly once each.
-var errProof = errors.New("not every action had its effect exactly once, in order")
+// ErrProof says that the desktop shows something else than each effect once, in order:
+// the run came to its end and found what it looks for. Any other error is the run's own.
+var ErrProof = errors.New("not every action had its effect exactly once, in order")
 
 // perform submits the workflow, breaks what the plan says, and returns the replay's
 // id when it has ended.

@@ -120,7 +120,7 @@ func (d *virtualShow) prove(ctx context.Context, replayID string) error {
 		d.Say("still held down: %s", strings.Join(down, ", "))
 	}
 	if !good {
-		return errProof
+		return ErrProof
 	}
 	d.Say("%s: %d actions, each with its effect exactly once, in order; nothing held down", strings.TrimPrefix(r.GetState().String(), "REPLAY_STATE_"), len(d.walk))
 	return nil

@@ -226,7 +226,7 @@ func (d *windowsShow) prove(ctx context.Context, replayID string) error {
 		return "1"
 	})
 	if !good {
-		return fmt.Errorf("%w; %s holds %q, want %q", errProof, d.saved(), got, want)
+		return fmt.Errorf("%w; %s holds %q, want %q", ErrProof, d.saved(), got, want)
 	}
 	d.Say("%s: %d bytes, UTF-8 with a byte order mark, each as the workflow typed it: %q", d.saved(), len(got), got)
 	d.Say("%s: one Run dialog, one Notepad, one text, one file", strings.TrimPrefix(r.GetState().String(), "REPLAY_STATE_"))

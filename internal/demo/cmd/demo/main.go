@@ -1,8 +1,11 @@
-// Demo runs the product's main job on this machine; `make demo` calls it.
+// Demo runs the product's main job on this machine; `make demo` calls it. It exits with
+// 3 when an action was lost, doubled or out of order, with 1 when the run did not get
+// that far.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -23,6 +26,9 @@ func main() {
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo:", err)
+		if errors.Is(err, demo.ErrProof) {
+			os.Exit(3)
+		}
 		os.Exit(1)
 	}
 }
